@@ -114,7 +114,7 @@ def _within(accountant: Accountant) -> AuditCheck:
     over = [
         holder or "the total"
         for holder in holders
-        if not all(each.holds for each in accountant.remaining(holder).standings)
+        if not all(standing.holds for standing in accountant.remaining(holder).standings)
     ]
     if over:
         return AuditCheck(

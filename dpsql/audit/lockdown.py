@@ -259,7 +259,8 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
     with duckdb.connect(":memory:" if folder else str(place)) as connection:
         for name, table in schema.tables.items():
             columns = ", ".join(
-                f'"{column}" {DUCKDB.type_name(its.type)}' for column, its in table.columns.items()
+                f'"{column}" {DUCKDB.type_name(other.type)}'
+                for column, other in table.columns.items()
             )
             connection.execute(f'CREATE TABLE "{name}" ({columns})')
             if folder:
@@ -278,8 +279,8 @@ def _as_they_are_called(schema: Schema) -> dict[str, Table]:
                 "table": None,
                 "csv": None,
                 "columns": {
-                    column: its.model_copy(update={"column": None}).as_stored(its.reading)
-                    for column, its in table.columns.items()
+                    column: other.model_copy(update={"column": None}).as_stored(other.reading)
+                    for column, other in table.columns.items()
                 },
             }
         )

@@ -65,10 +65,10 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
     """The probabilities of permute-and-flip:
     a uniform choice among heads of coins exp(−rate·(best − utility)).
     """
-    heads = [exp(-float(rate) * (max(utilities) - each)) for each in utilities]
+    heads = [exp(-float(rate) * (max(utilities) - utility)) for utility in utilities]
     found = []
-    for place, own in enumerate(heads):
-        others = [other for at, other in enumerate(heads) if at != place]
+    for index, own in enumerate(heads):
+        others = [other for at, other in enumerate(heads) if at != index]
         chance = 0.0
         for size in range(len(others) + 1):
             for fallen in combinations(range(len(others)), size):

@@ -90,7 +90,7 @@ def scan_law() -> NDArray[np.float64]:
     """The probabilities of each size: the first above which few enough rows are left,
     or the last.
     """
-    above = [sum(ROWS[place + 1 :]) for place in range(len(ROWS) - 1)]
+    above = [sum(ROWS[index + 1 :]) for index in range(len(ROWS) - 1)]
     return first_above_law([-rows for rows in above], -LEFT, *SCALES_OF_ROWS)
 
 
@@ -131,8 +131,8 @@ def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES
     """Check each sampler at several scales."""
     checks = []
     looks = list(_looks(draws, choices))
-    for place, (name, look) in enumerate(looks, 1):
-        clock.tell(f"samplers: {place} of {len(looks)}, {name}")
+    for index, (name, look) in enumerate(looks, 1):
+        clock.tell(f"samplers: {index} of {len(looks)}, {name}")
         problems = look() if clock.left > 0 else None
         if problems is None:
             checks.append(AuditCheck(name, "skipped", "the time was up"))
@@ -234,7 +234,7 @@ def _problems(
     below: Callable[[list[int], float], NDArray[np.float64]],
     moments: tuple[float, float],
 ) -> list[str]:
-    found = []
+    result = []
     bounds = [int(each) for each in np.unique(np.round(np.linspace(-8, 8, 201) * scale))]
     observed = np.bincount(np.searchsorted(bounds, drawn, "left"), minlength=len(bounds) + 1)
 
@@ -242,18 +242,18 @@ def _problems(
         return surprise(*_merged(observed, np.diff(below(bounds, factor), prepend=0.0, append=1.0)))
 
     if chance(1.0) < ALARM:
-        found.append("the draws do not have their law")
+        result.append("the draws do not have their law")
     if any(chance(factor) >= ALARM for factor in TOLD_APART):
-        found.append("the draws fit another scale as well")
+        result.append("the draws fit another scale as well")
     if not _signs_are_fair(drawn):
-        found.append("the signs are not fair")
+        result.append("the signs are not fair")
     if not _neighbours_are_unrelated(drawn, below):
-        found.append("neighbouring draws are related")
+        result.append("neighbouring draws are related")
     second, fourth = moments
     error = sqrt((fourth - second**2) / len(drawn))
     if abs(float((drawn.astype(np.float64) ** 2).mean()) - second) > _ERRORS * error:
-        found.append("the variance is not that of the law")
-    return found
+        result.append("the variance is not that of the law")
+    return result
 
 
 def _merged(
@@ -263,10 +263,10 @@ def _merged(
     enough = 10 / max(int(observed.sum()), 1)
     total = 0.0
     ends = []
-    for place, chance in enumerate(law):
+    for index, chance in enumerate(law):
         total += chance
         if total >= enough:
-            ends.append(place)
+            ends.append(index)
             total = 0.0
     starts = [0, *(end + 1 for end in ends[:-1])]
     return np.add.reduceat(observed, starts), np.add.reduceat(law, starts)

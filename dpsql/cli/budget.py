@@ -165,9 +165,9 @@ def _one_answer(holders: list[BudgetHolder]) -> str:
     """What a count takes of the total and of each cap."""
     first, *others = holders
     caps = [
-        f"{each.next.own.part} of the cap of {plain(each.name)}"
-        for each in others
-        if each.cap is not None
+        f"{other.next.own.part} of the cap of {plain(other.name)}"
+        for other in others
+        if other.cap is not None
     ]
     return f"such as a count of units, takes {', '.join([f'{first.next.own.part} of the budget', *caps])}"
 
@@ -177,10 +177,14 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
     which is more than its price where ρ is added up.
     """
     taken = {
-        each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"
-        + (f" (ρ = {_said(each.holds)})" if each.holds and each.next.cost.epsilon is None else "")
-        for each in holders
-        if each.cap is not None and each.next.answers.left
+        holder.cap: f"{_said(holder.next.share * holder.cap)} of ε = {_said(holder.cap)}"
+        + (
+            f" (ρ = {_said(holder.holds)})"
+            if holder.holds and holder.next.cost.epsilon is None
+            else ""
+        )
+        for holder in holders
+        if holder.cap is not None and holder.next.answers.left
     }
     following = holders[0].next
     cost = following.cost

@@ -87,12 +87,12 @@ def draw(
     when = "" if left.window is None else f"\n{accountant.refresh}; lifetime: {left.lifetime}"
     curves = [
         spending(
-            each,
-            accountant.caps.get(each.name, accountant.budget),
-            [entry for entry in entries if entry.analyst == each.name],
+            other,
+            accountant.caps.get(other.name, accountant.budget),
+            [entry for entry in entries if entry.analyst == other.name],
         )
-        for each in others
-        if any(entry.analyst == each.name for entry in entries)
+        for other in others
+        if any(entry.analyst == other.name for entry in entries)
     ]
     draw_spending(
         f"{name}: the budget of all its analysts{when}",
@@ -113,17 +113,17 @@ def standing_after(
     from dpsql.privacy.filter import FilterState
     from dpsql.privacy.measure import FREE
 
-    found: list[tuple[datetime, FilterState]] = []
+    result: list[tuple[datetime, FilterState]] = []
     nothing = standing = FilterState(None, limit, FREE)
     window = None if refresh is None or not entries else Window.at(entries[0].moment, refresh)
     for entry in entries:
         if window is not None and window.next_start <= entry.moment:
             standing = nothing
-            found.append((window.next_start, standing))
+            result.append((window.next_start, standing))
             window = Window.at(entry.moment, window.refresh)
         standing = standing.after(entry.cost)
-        found.append((entry.moment, standing))
-    return found
+        result.append((entry.moment, standing))
+    return result
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     described = cursor.description or []
     estimated = [
-        any(row[place] is not None for row in intervals) for place in range(len(described))
+        any(row[index] is not None for row in intervals) for index in range(len(described))
     ]
     for (name, *_), estimate in zip(described, estimated, strict=True):
         table.add_column(Text(name), justify="right" if estimate else "left", no_wrap=True)
@@ -220,10 +220,10 @@ def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
     for row, bars in zip(rows, intervals, strict=True):
         true = by_key.get(_key(row, estimated))
         cells: list[Text] = []
-        for place, (value, interval) in enumerate(zip(row, bars, strict=True)):
+        for index, (value, interval) in enumerate(zip(row, bars, strict=True)):
             cells.append(Text(cell(value, interval, True)))
-            if estimated[place] and truth is not None:
-                text = "not in it" if true is None else cell(true[place], interval, False)
+            if estimated[index] and truth is not None:
+                text = "not in it" if true is None else cell(true[index], interval, False)
                 cells.append(Text(text, style="magenta"))
         table.add_row(*cells)
     return table

@@ -35,31 +35,32 @@ def host_warnings(
     """What the owner of a server of this schema, with this TLS key and figures on this host,
     should mend.
     """
-    found = []
+    result = []
     if os.geteuid() == 0:
-        found.append(
+        result.append(
             HostWarning(
                 "runs as root: a fault of the server would be one of the machine; "
                 "run it as a user of its own",
                 confinement=True,
             )
         )
-    found += [
-        HostWarning(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)
+    result += [
+        HostWarning(weakness, confinement=True)
+        for weakness in engine_kind(schema).weaknesses(schema)
     ]
     if key is not None and key.stat().st_mode & _OPEN:
-        found.append(
+        result.append(
             HostWarning(
                 f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"
             )
         )
     if ledger_is_with_data(schema):
-        found.append(HostWarning(LEDGER_WITH_DATA))
+        result.append(HostWarning(LEDGER_WITH_DATA))
     if metrics_host is not None and not is_loopback(metrics_host):
-        found.append(
+        result.append(
             HostWarning("the metrics are not on the loopback; see that no analyst reaches them")
         )
-    return found
+    return result
 
 
 #: What the owner is told of such a ledger.

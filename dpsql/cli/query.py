@@ -161,17 +161,17 @@ def statements_of_file(file: Path) -> list[str]:
         pieces, rest = split(file.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise click.BadParameter(f"{file} is not UTF-8 text") from None
-    others = [each for each in pieces if not isinstance(each, SqlStatement)]
+    others = [piece for piece in pieces if not isinstance(piece, SqlStatement)]
     if others:
         raise click.BadParameter(
             f"{file}, line {others[0].line}: a workload is made of statements, without commands"
         )
-    found = [each.text for each in pieces if isinstance(each, SqlStatement)] + (
+    result = [piece.text for piece in pieces if isinstance(piece, SqlStatement)] + (
         [rest] if rest.strip() else []
     )
-    if not found:
+    if not result:
         raise click.BadParameter(f"{file} has no statement in it")
-    return found
+    return result
 
 
 def workload_data(workload: Workload) -> str:
@@ -216,7 +216,7 @@ def details(price: Price, left: RemainingBudget) -> str:
 
 def as_data(explanation: Explanation) -> str:
     """The explanation as JSON, its exact figures as plain numbers."""
-    left = explanation.remaining
+    remaining = explanation.remaining
     answers = explanation.answers
     promise = explanation.alone
     return json.dumps(
@@ -248,12 +248,12 @@ def as_data(explanation: Explanation) -> str:
             else {name: float(getattr(promise, name)) for name in ("epsilon", "delta")},
             "answers": None if answers is None else {"left": answers.left, "total": answers.total},
             "left": {
-                "epsilon": float(left.epsilon),
-                "delta": float(left.delta),
+                "epsilon": float(remaining.epsilon),
+                "delta": float(remaining.delta),
                 "statements": explanation.affordable,
             },
-            "lifetime": as_numbers(left.lifetime),
-            "renewed_on": None if left.renewal is None else f"{left.renewal}",
+            "lifetime": as_numbers(remaining.lifetime),
+            "renewed_on": None if remaining.renewal is None else f"{remaining.renewal}",
         },
         ensure_ascii=False,
         indent=2,

@@ -247,7 +247,10 @@ class Connection:
             delta: The δ that an (ε, δ) price of the block may use;
                 by default a tenth of the δ for key thresholds.
         """
-        fixed = [each if isinstance(each, str) else bound(*each) for each in statements]
+        fixed = [
+            statement if isinstance(statement, str) else bound(*statement)
+            for statement in statements
+        ]
 
         def price(session: Session) -> Workload:
             from dpsql.privacy.measure import exact

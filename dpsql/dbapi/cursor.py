@@ -116,7 +116,7 @@ class Cursor:
         results = [self._run(text, parameters) for parameters in sets]
         if results:
             rows = [row for result in results for row in result.rows]
-            intervals = [each for result in results for each in result.intervals]
+            intervals = [interval for result in results for interval in result.intervals]
             prices = [result.price for result in results]
             price = replace(
                 prices[-1],

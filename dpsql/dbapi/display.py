@@ -45,7 +45,7 @@ def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str
         return null
     if isinstance(value, list) and interval is not None:
         ends = zip(*interval, strict=True)
-        return f"[{', '.join(cell(each, own, with_bar, null) for each, own in zip(value, ends, strict=True))}]"
+        return f"[{', '.join(cell(each, end, with_bar, null) for each, end in zip(value, ends, strict=True))}]"
     if isinstance(value, date) and interval is not None and with_bar:
         return f"{value} ({interval[0]} to {interval[1]})"
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
@@ -122,11 +122,11 @@ def text_table(result: Result) -> str:
         return "done"
     names = [plain(column.name) for column in result.columns]
     cells = [names, *_cells(result)]
-    widths = [max(wcswidth(row[place]) for row in cells) for place in range(len(names))]
+    widths = [max(wcswidth(row[index]) for row in cells) for index in range(len(names))]
     lines = [
         "  ".join(
-            _padded(text, widths[place] - wcswidth(text), _side(result.columns[place].type))
-            for place, text in enumerate(row)
+            _padded(text, widths[index] - wcswidth(text), _side(result.columns[index].type))
+            for index, text in enumerate(row)
         ).rstrip()
         for row in cells
     ]
@@ -142,7 +142,7 @@ def html_table(result: Result, took: str) -> str:
     """
     if not result.columns:
         return "<p>done</p>"
-    scales = [_scale(result, place) for place in range(len(result.columns))]
+    scales = [_scale(result, index) for index in range(len(result.columns))]
     head = "".join(
         f'<th style="text-align:{_side(column.type)}">{escape(plain(column.name))}</th>'
         + ("" if scale is None else "<th></th>")
@@ -151,9 +151,9 @@ def html_table(result: Result, took: str) -> str:
     body = []
     for row, bars, texts in zip(result.rows, result.intervals, _cells(result), strict=False):
         cells = []
-        for place, (value, bar, text) in enumerate(zip(row, bars, texts, strict=True)):
-            style = _CELL.format(side=_side(result.columns[place].type))
-            scale = scales[place]
+        for index, (value, bar, text) in enumerate(zip(row, bars, texts, strict=True)):
+            style = _CELL.format(side=_side(result.columns[index].type))
+            scale = scales[index]
             cells.append(f'<td style="{style}">{escape(text)}</td>')
             cells.append("" if scale is None else f"<td>{_error_bar(value, bar, scale)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")

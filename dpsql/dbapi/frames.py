@@ -45,11 +45,11 @@ def columns_of(
     names: list[str] = []
     types: list[str] = []
     values: list[tuple[object, ...]] = []
-    for place, (name, sql_type) in enumerate(named):
-        ends = [row[place] for row in intervals]
+    for index, (name, sql_type) in enumerate(named):
+        ends = [row[index] for row in intervals]
         names.append(unused_name(name, names))
         types.append(sql_type)
-        values.append(tuple(row[place] for row in rows))
+        values.append(tuple(row[index] for row in rows))
         if any(end is not None for end in ends):
             for side, word in enumerate(("low", "high")):
                 names.append(unused_name(f"{name}_{word}", names))
@@ -122,10 +122,10 @@ def _two_parts(inside: str) -> tuple[str, str]:
     ('DECIMAL(5,2)', 'MAP(BIGINT, DATE)')
     """
     depth = 0
-    for place, character in enumerate(inside):
+    for index, character in enumerate(inside):
         depth += (character in "([") - (character in ")]")
         if character == "," and depth == 0:
-            return inside[:place].strip(), inside[place + 1 :].strip()
+            return inside[:index].strip(), inside[index + 1 :].strip()
     return inside, inside
 
 
@@ -147,7 +147,7 @@ def _plain(value: object) -> object:
         case dict():
             return {str(name): _inside(each) for name, each in value.items()}
         case tuple():
-            return {str(place): _inside(each) for place, each in enumerate(value, 1)}
+            return {str(index): _inside(each) for index, each in enumerate(value, 1)}
         case list():
             return [_inside(each) for each in value]
         case _:

@@ -38,8 +38,8 @@ def with_public_bounds(schema: Schema, read: PublicRow) -> Schema:
 def _unbounded(table: Table) -> list[str]:
     return [
         name
-        for name, its in table.columns.items()
-        if its.bounds is None and its.type.facts.axis is not None
+        for name, column in table.columns.items()
+        if column.bounds is None and column.type.facts.axis is not None
     ]
 
 
@@ -54,7 +54,7 @@ def _ends(table: Table, name: str, columns: Sequence[str]) -> str:
             else its
         )
 
-    asked = (f"min({value(each)}), max({value(each)})" for each in columns)
+    asked = (f"min({value(column)}), max({value(column)})" for column in columns)
     return f'SELECT {", ".join(asked)} FROM "source"."main"."{name}" AS "t0"'
 
 

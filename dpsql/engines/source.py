@@ -126,7 +126,7 @@ class DataSource:
         """
         stored = self.tables.get(table)
         return stored is not None and (
-            not column or any(column == each.name for each in stored.columns)
+            not column or any(column == other.name for other in stored.columns)
         )
 
 

@@ -82,20 +82,20 @@ def cause(error: BaseException) -> str:
     >>> cause(LedgerError("the ledger cannot be locked"))
     'LedgerError: the ledger cannot be locked'
     """
-    said = type(error).__name__
+    name = type(error).__name__
     kind = getattr(error, "kind", "")
     if isinstance(error, LedgerError | InterfaceError) or type(error) is OperationalError:
-        said += f": {error}"
+        name += f": {error}"
     elif isinstance(error, OSError) and error.strerror:
-        said += f": {error.strerror}"
+        name += f": {error.strerror}"
     elif (
         isinstance(kind, str)
         and re.fullmatch("[A-Za-z]{1,60}", kind)
         and not isinstance(error, Error)
     ):
-        said += f": {kind}"
+        name += f": {kind}"
     before = error.__cause__
-    return said if before is None else f"{said}, from {cause(before)}"
+    return name if before is None else f"{name}, from {cause(before)}"
 
 
 def write_to(file: str | Path) -> None:

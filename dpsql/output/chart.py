@@ -76,25 +76,25 @@ def chart(rows: OutputRows, width: int, column: str | None = None) -> str:
 
 def _chosen(rows: OutputRows, column: str | None) -> int:
     """The index of the column to draw; raises DataError if there is none."""
-    figures = [place for place in range(len(rows.names)) if _is_figure(rows, place)]
+    figures = [index for index in range(len(rows.names)) if _is_figure(rows, index)]
     if column is not None:
-        wanted = [place for place in figures if rows.names[place].lower() == column.lower()]
+        wanted = [figure for figure in figures if rows.names[figure].lower() == column.lower()]
         if not wanted:
-            known = ", ".join(rows.names[place] for place in figures) or "none"
+            known = ", ".join(rows.names[figure] for figure in figures) or "none"
             raise DataError(
                 f"no column of figures is called {column!r}; those that can be drawn: {known}"
             )
         return wanted[0]
     if not figures:
         raise DataError("there is nothing to draw: no column holds figures")
-    estimates = [place for place in figures if rows.estimated[place]]
+    estimates = [figure for figure in figures if rows.estimated[figure]]
     return estimates[0] if estimates else figures[-1]
 
 
 def _is_figure(rows: OutputRows, place: int) -> bool:
     values = [row[place] for row in rows.rows if row[place] is not None]
     return bool(values) and all(
-        isinstance(each, int | float | Decimal) and not isinstance(each, bool) for each in values
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in values
     )
 
 
@@ -140,8 +140,8 @@ def _body(mark: Mark, scale: Scale) -> str:
     if scale.low <= 0 <= scale.high:
         zero = scale.column(0.0)
         start, end = sorted((zero, value))
-        for place in range(round(start), int(end)):
-            cells[place] = "█"
+        for index in range(round(start), int(end)):
+            cells[index] = "█"
         if value > zero and high - low < 2:
             cells[int(end)] = _EIGHTHS[int(8 * (end - int(end)))]
     first = round(max(low, 0))

@@ -61,8 +61,8 @@ class OutputRows:
     def estimated(self) -> tuple[bool, ...]:
         """For each column, whether any of its cells has an interval."""
         return tuple(
-            any(row[place] is not None for row in self.intervals)
-            for place in range(len(self.names))
+            any(row[index] is not None for row in self.intervals)
+            for index in range(len(self.names))
         )
 
     @property

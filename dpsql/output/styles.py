@@ -45,7 +45,7 @@ def layout(rows: OutputRows, style: str, intervals: bool, null: str = "NULL") ->
     lines = TabularOutputFormatter().format_output(
         iter(cells), names, format_name=_LAYOUTS[style], disable_numparse=True, colalign=aligned
     )
-    return "".join(f"{line.rstrip()}\n" for part in lines for line in part.splitlines())
+    return "".join(f"{line.rstrip()}\n" for other in lines for line in other.splitlines())
 
 
 def _word(text: str, markdown: bool) -> str:

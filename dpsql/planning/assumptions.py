@@ -32,11 +32,11 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
     place = 0
     for core in plan.cores:
         place += len(core.cells)
-        for number, each in enumerate(core.histograms, place):
-            if isinstance(each.contribution.cell, UnitNorms) and isinstance(
-                each.mechanism, ClippingBoundSearch
+        for number, histogram in enumerate(core.histograms, place):
+            if isinstance(histogram.contribution.cell, UnitNorms) and isinstance(
+                histogram.mechanism, ClippingBoundSearch
             ):
-                scan = each.mechanism
+                scan = histogram.mechanism
                 part = scan.price / (plan.price**2 / 2 if scan.concentrated else plan.price)
                 found.append(
                     f"norm: {float(100 * part):.3g} % of the price finds the norm to which units are clipped "
@@ -83,14 +83,14 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     """Sentences about cores that read what earlier cores released: numbers without an interval,
     and clipped sums.
     """
-    tables = shapes([each.core for each in plan.cores], plan.cubes)
+    tables = shapes([core.core for core in plan.cores], plan.cubes)
     unknown = [name for name, shape in tables.items() if noise_known(shape) is KnownNoise.NOTHING]
     found = list[str]()
     if unknown:
         names = [
-            each.name
-            for each in plan.columns
-            if each.table in unknown and (each.aggregate, each.computed) != (None, None)
+            column.name
+            for column in plan.columns
+            if column.table in unknown and (column.aggregate, column.computed) != (None, None)
         ]
         found.append(
             f"no interval{f' of {listed(names)}' if names else ''}: a private part reads the released rows of a "
@@ -109,7 +109,7 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
         if any(f"core{level.core}" in clipped for level in cube.levels)
     }
     if clipped:
-        names = [each.name for each in plan.columns if each.table in clipped and each.exact]
+        names = [column.name for column in plan.columns if column.table in clipped and column.exact]
         if plan.resampling is not None and not clipped.isdisjoint(plan.resampling.tables):
             names += [plan.columns[place].name for place in plan.resampling.wanted]
         whose = f"the interval of {listed(names)}" if names else "an interval"
@@ -169,8 +169,8 @@ def _nullable_links(core: Core) -> Iterator[str]:
     relations, _ = everything_in(core)
     required = {
         column
-        for each in relations
-        for condition in conditions_of(each)
+        for relation in relations
+        for condition in conditions_of(relation)
         if isinstance(condition, Call) and condition.function == "="
         for column in condition.arguments
     }

@@ -55,9 +55,9 @@ def plan_cores(
     needed = query.evident
     drafts = [
         _CoreDraft(
-            core, choose_cells(core, norm, _evidence(core, norm) if place in needed.counted else ())
+            core, choose_cells(core, norm, _evidence(core, norm) if index in needed.counted else ())
         )
-        for place, core in enumerate(query.cores)
+        for index, core in enumerate(query.cores)
     ]
     drafts += [_CoreDraft(core, choose_cells(core, norm)) for core in beside]
     thresholded = sum(draft.thresholded for draft in drafts)
@@ -109,7 +109,7 @@ def plan_cores(
         place: _presence(drafts[place], cores[place], len(counted), place in needed.released)
         for place in counted
     }
-    return tuple(replace(core, presence=found.get(place)) for place, core in enumerate(cores))
+    return tuple(replace(core, presence=found.get(index)) for index, core in enumerate(cores))
 
 
 @dataclass(frozen=True)
@@ -171,13 +171,13 @@ def _plan_core(
     histograms = tuple(
         measured_histogram(
             bounded,
-            draft.choice.asked(place),
+            draft.choice.asked(index),
             norm,
             privacy.neighbours,
             epsilon=epsilon,
-            share=each * draft.choice.weight(place),
+            share=each * draft.choice.weight(index),
         )
-        for place, bounded in enumerate(binned)
+        for index, bounded in enumerate(binned)
     )
     groups = kept_groups(core) if draft.thresholded else None
     selection = None
@@ -234,7 +234,7 @@ def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> 
     the count that one unit moves least.
     """
     moved = {
-        place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts
+        count: _moved(plan.cells[count].contribution, plan.norm) for count in draft.choice.counts
     }
     place = min(
         moved,

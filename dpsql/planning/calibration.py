@@ -212,8 +212,8 @@ def with_fallback(
     if len(targets) == 1:
         choices = ranking(contribution, norm, neighbours, epsilon, share=rest, target=targets[0])
         wanted = [
-            (each.value, each.target, min(each.target.part, 1 - each.target.part))
-            for each in choices.quantiles
+            (quantile.value, quantile.target, min(quantile.target.part, 1 - quantile.target.part))
+            for quantile in choices.quantiles
         ]
     else:
         choices = recursion(contribution, norm, neighbours, epsilon, share=rest, targets=targets)

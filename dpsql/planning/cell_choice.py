@@ -87,7 +87,7 @@ class CellChoice:
     @property
     def _asked(self) -> Fraction:
         cells = Fraction(len(self.cells) - self.evidence)
-        return sum((self.weight(place) for place in range(len(self.histograms))), cells)
+        return sum((self.weight(index) for index in range(len(self.histograms))), cells)
 
     @property
     def _evidence(self) -> Fraction:
@@ -104,10 +104,10 @@ class CellChoice:
     def asked(self, histogram: int) -> tuple[QuantileEstimate | FrequencyEstimate, ...]:
         """What is read off one of the histograms."""
         read = [
-            each
-            for each in self.estimates
+            estimate
+            for estimate in self.estimates
             if isinstance(
-                each, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
+                estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
             )
         ]
         return tuple(each for each in read if each.histogram == histogram)
@@ -130,8 +130,12 @@ class _Chooser:
         self._core = core
         self._thresholded = bool(core.keys) and core.domain is None
         apart = averages_differ(core, norm)
-        averages = [each for each in core.aggregates if apart and is_average(each.function.measure)]
-        others = [each for each in core.aggregates if each not in averages]
+        averages = [
+            aggregate
+            for aggregate in core.aggregates
+            if apart and is_average(aggregate.function.measure)
+        ]
+        others = [aggregate for aggregate in core.aggregates if aggregate not in averages]
         self._cells = CellList({each for aggregate in others for each in _centred(aggregate)})
         centred = {each for aggregate in averages for each in _centred(aggregate)}
         self._averaged = self._cells.of_averages(centred) if apart else self._cells
@@ -140,10 +144,10 @@ class _Chooser:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
         cells = self._cells.cells
         estimates = tuple(SingleCell(len(cells)) if each is None else each for each in found)
-        evidence = bool(wanted) and not any(each in wanted for each in cells)
+        evidence = bool(wanted) and not any(cell in wanted for cell in cells)
         if evidence:
             cells.append(wanted[-1])
-        counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
+        counts = tuple(index for index, cell in enumerate(cells) if cell in COUNTS)
         return CellChoice(
             tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence=evidence
         )

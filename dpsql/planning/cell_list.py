@@ -32,10 +32,10 @@ class CellList:
         """The same list, which takes up cells of sums and of rows as those of averages,
         apart from others.
         """
-        found = copy(self)
-        found._centred = centred
-        found._averaged = True
-        return found
+        result = copy(self)
+        result._centred = centred
+        result._averaged = True
+        return result
 
     def is_centred(self, argument: Expression, condition: Expression | None) -> bool:
         """Whether the total is measured from the middle of the bounds."""

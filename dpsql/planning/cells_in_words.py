@@ -219,7 +219,9 @@ def bin_width(histogram: MeasuredHistogram) -> str:
 
 
 def _tree_width(tree: TreeMechanism, ranks: Ranks, confidence: float) -> float:
-    return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions)
+    return max(
+        tree.half_width(confidence, float(fraction), ranks.edge) for fraction in ranks.fractions
+    )
 
 
 def _choice_width(
@@ -227,11 +229,11 @@ def _choice_width(
 ) -> float:
     if isinstance(choices, QuantileRecursion):
         return choices.half_width(confidence)
-    asked = {target(each, ranks) for each in ranks.fractions}
+    asked = {target(fraction, ranks) for fraction in ranks.fractions}
     return max(
-        each.half_width(choices.bins, confidence)
-        for each in choices.quantiles
-        if each.target in asked
+        quantile.half_width(choices.bins, confidence)
+        for quantile in choices.quantiles
+        if quantile.target in asked
     )
 
 

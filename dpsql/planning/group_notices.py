@@ -55,9 +55,9 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
     ]
     if of_tables:
         scans = {
-            each.alias
-            for each in sources(core.core.relation)
-            if isinstance(each, Scan) and not each.derived
+            source.alias
+            for source in sources(core.core.relation)
+            if isinstance(source, Scan) and not source.derived
         }
         read = [column for column in read if column.relation in scans]
     with_values = [column.name for column in read if column.domain is not None]

@@ -35,7 +35,7 @@ def ledger_note(*plans: Plan) -> str:
 
 def _core_note(core: CorePlan) -> dict[str, object]:
     cells = [_cell_note(cell.contribution, cell.mechanism) for cell in core.cells]
-    cells += [_histogram_note(each) for each in core.histograms]
+    cells += [_histogram_note(histogram) for histogram in core.histograms]
     return {
         "cells": cells,
         "threshold": None if core.selection is None else core.selection.threshold,
@@ -82,7 +82,7 @@ def _histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
 
 def _choices_note(choices: QuantileChoices | QuantileRecursion) -> dict[str, object]:
     if isinstance(choices, QuantileChoices):
-        return {"chosen": [_quantile_note(each) for each in choices.quantiles]}
+        return {"chosen": [_quantile_note(quantile) for quantile in choices.quantiles]}
     chosen = [
         {"rank": str(each.target.part), "level": level, **choice_note(each.value)}
         for level, choices_of_level in enumerate(choices.first.levels, 1)

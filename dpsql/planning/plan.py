@@ -147,9 +147,9 @@ class CorePlan:
 
     @cached_property
     def _read(self) -> frozenset[TableRead]:
-        cells = [each.contribution.cell for each in self.cells]
+        cells = [cell.contribution.cell for cell in self.cells]
         return tables_measured(
-            self.core, [*cells, *(each.contribution.cell for each in self.histograms)]
+            self.core, [*cells, *(histogram.contribution.cell for histogram in self.histograms)]
         )
 
     def arithmetic(self, place: int) -> Estimate:
@@ -195,8 +195,8 @@ class CorePlan:
         """
         weights = map(cell_weights, self.estimates)
         return tuple(
-            None if each is None else self.cell_noise.sum_half_width(each, confidence)
-            for each in weights
+            None if weight is None else self.cell_noise.sum_half_width(weight, confidence)
+            for weight in weights
         )
 
     def coarse_half_width(
@@ -286,10 +286,10 @@ class Plan:
         """
         tables = {table.name: table for table in self.derived}
         starts: list[int] = []
-        for place, core in enumerate(self.cores):
+        for index, core in enumerate(self.cores):
             needed = max((tables[name].cores for name in core.derived), default=0)
             if not starts or needed > starts[-1]:
-                starts.append(place)
+                starts.append(index)
         found: list[Stage] = []
         for start, end in pairwise([*starts, len(self.cores)]):
             cores = self.cores[start:end]

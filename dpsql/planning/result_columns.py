@@ -314,8 +314,8 @@ def is_number(sql_type: str) -> bool:
 def unused_name(name: str, taken: Sequence[str]) -> str:
     """The name, with a number appended if another column has it already, in whatever case."""
     number = 1
-    found = name
-    while found.lower() in (each.lower() for each in taken):
-        found = f"{name}_{number}"
+    result = name
+    while result.lower() in (each.lower() for each in taken):
+        result = f"{name}_{number}"
         number = number + 1
-    return found
+    return result

@@ -86,8 +86,8 @@ def rows_beyond_said(plan: Plan) -> tuple[str, ...]:
 
 
 def _is_limited_by_rows(core: CorePlan) -> bool:
-    cells = [each.contribution.cell for each in core.cells]
-    cells += [each.contribution.cell for each in core.histograms]
+    cells = [cell.contribution.cell for cell in core.cells]
+    cells += [histogram.contribution.cell for histogram in core.histograms]
     return any(isinstance(cell, LIMITED_BY_ROWS) for cell in cells)
 
 

@@ -215,9 +215,9 @@ class TuningPlan:
 
 def counts_of(asked: Asked) -> list[TreeMechanism]:
     """The mechanisms that count the units of a table's questions, in their order."""
-    found = [histogram.mechanism for histogram in asked.core.histograms]
-    assert all(isinstance(each, TreeMechanism) for each in found)
-    return found  # type: ignore[return-value]
+    result = [histogram.mechanism for histogram in asked.core.histograms]
+    assert all(isinstance(each, TreeMechanism) for each in result)
+    return result  # type: ignore[return-value]
 
 
 def noisy_counts(histogram: MeasuredHistogram, counts: Sequence[int]) -> NoisyCounts:
@@ -243,8 +243,8 @@ def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
     others = [question for question in questions if question.sought != "rows per unit"]
     of_rows = ROWS_SHARE if others else Fraction(1)
     of_others = 1 - of_rows if rows else Fraction(1)
-    return {each: of_rows / len(rows) for each in rows} | {
-        each: of_others / len(others) for each in others
+    return {row: of_rows / len(rows) for row in rows} | {
+        other: of_others / len(others) for other in others
     }
 
 

@@ -111,7 +111,7 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
         return None
     found = normal_core(plan.core)
     cells = list[ViewCell]()
-    for place, measured in enumerate(plan.cells):
+    for index, measured in enumerate(plan.cells):
         cell = normal_cell(found, measured.contribution.cell)
         bounded = measured.contribution
         if cell is not None and not is_averaged(
@@ -119,7 +119,7 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
         ):  # of what averages weigh no total is made
             cells.append(
                 ViewCell(
-                    place,
+                    index,
                     cell.kind,
                     arguments=tuple(map(_expression_digest, cell.arguments)),
                     conditions=conditions_of(cell),
@@ -184,13 +184,13 @@ class CellMatch:
         while the asked groups count them.
         """
         listed = {
-            each.arguments[0]
-            for each in self.conditions
-            if isinstance(each, Call) and each.function == "in"
+            condition.arguments[0]
+            for condition in self.conditions
+            if isinstance(condition, Call) and condition.function == "in"
         }
         shown = _shown(self) | {each.name for each in listed if isinstance(each, ColumnRef)}
         return frozenset(
-            name for place, name in enumerate(self.view.beyond) if name and f"k{place}" not in shown
+            name for index, name in enumerate(self.view.beyond) if name and f"k{index}" not in shown
         )
 
 
@@ -207,30 +207,32 @@ def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> Ce
     ``rows`` is how many rows a unit may have that the asked core counts in full:
     the view has to count them in full, too.
     """
-    columns = {name: f"k{place}" for place, name in enumerate(view.keys)}
+    columns = {name: f"k{index}" for index, name in enumerate(view.keys)}
     keys = [over_keys(key, columns) for key in core.keys]
     if any(key is None for key in keys):
         return None
     arguments = tuple(map(_expression_digest, cell.arguments))
     conditions = conditions_of(cell)
     known = conditions | frozenset(map(_expression_digest, implied(cell.conditions)))
-    for found in view.cells:
-        if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= known:
+    for other in view.cells:
+        if (other.kind, other.arguments) != (cell.kind, arguments) or not other.conditions <= known:
             continue
         rest = [
-            each for each in cell.conditions if _expression_digest(each) not in found.conditions
+            condition
+            for condition in cell.conditions
+            if _expression_digest(condition) not in other.conditions
         ]
         asked = [over_keys(each, columns) for each in sorted(rest, key=_expression_digest)]
-        if found.rows < rows or any(each is None for each in asked):
+        if other.rows < rows or any(each is None for each in asked):
             continue
-        matched = CellMatch(view, found, _known(asked), _known(keys))
+        matched = CellMatch(view, other, _known(asked), _known(keys))
         if cell.is_additive or _is_one_group(matched):
             return matched
     return None
 
 
 def _known(expressions: Sequence[Expression | None]) -> tuple[Expression, ...]:
-    return tuple(each for each in expressions if each is not None)
+    return tuple(expression for expression in expressions if expression is not None)
 
 
 def over_keys(expression: Expression, columns: Mapping[str, str]) -> Expression | None:
@@ -274,17 +276,17 @@ def _is_one_group(found: CellMatch) -> bool:
     with what the conditions fix, are its keys.
     """
     shown = _shown(found)
-    return all(f"k{place}" in shown for place in range(len(found.view.keys)))
+    return all(f"k{index}" in shown for index in range(len(found.view.keys)))
 
 
 def _shown(found: CellMatch) -> set[str]:
     """The keys of the view that are asked keys, or that a condition fixes."""
     shown = {key.name for key in found.keys if isinstance(key, ColumnRef)}
-    for each in found.conditions:
-        match each:
+    for condition in found.conditions:
+        match condition:
             case ColumnRef(name=name):
                 shown.add(name)
-            case _ if (fixed := _fixed(each)) is not None:
+            case _ if (fixed := _fixed(condition)) is not None:
                 shown.add(fixed)
     return shown
 
@@ -293,13 +295,13 @@ def _fixed(condition: Expression) -> str | None:
     """The key that the condition lets have one value only."""
     function = getattr(condition, "function", None)
     arguments = parts(condition)
-    columns = [each for each in arguments if isinstance(each, ColumnRef)]
+    columns = [argument for argument in arguments if isinstance(argument, ColumnRef)]
     if function == "not" and len(columns) == 1:
         return columns[0].name
     if (
         function == "="
         and len(columns) == 1
-        and any(isinstance(each, Literal) for each in arguments)
+        and any(isinstance(argument, Literal) for argument in arguments)
     ):
         return columns[0].name
     return None

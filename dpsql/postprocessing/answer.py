@@ -139,15 +139,15 @@ class PostProcessor:
         )
         key = sql, types, query.probe, query.debiased, query.evident.partial
         with self._sandbox.lock:
-            found = self._described.get(key)
-            if found is None:
-                found = self._described[key] = self._describe(query, tables)
+            result = self._described.get(key)
+            if result is None:
+                result = self._described[key] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
-        assert len(column_ranges(found.columns, tables)) == len(
-            found.columns
+        assert len(column_ranges(result.columns, tables)) == len(
+            result.columns
         )  # what fails there fails before a charge
-        return found
+        return result
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
@@ -243,7 +243,9 @@ class PostProcessor:
         """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …,
         group by group.
         """
-        read = {column.name: column.type for each in expressions for column in columns(each)}
+        read = {
+            column.name: column.type for expression in expressions for column in columns(expression)
+        }
         types = {
             "row": "BIGINT",
             **{name: SANDBOX.type_name(kind) for name, kind in sorted(read.items())},
@@ -253,12 +255,13 @@ class PostProcessor:
             *([each[int(name[1:])] for each in keys] for name in sorted(read)),
         ]
         outputs = [
-            aliased(key(SANDBOX, each), f"e{place}") for place, each in enumerate(expressions)
+            aliased(key(SANDBOX, expression), f"e{index}")
+            for index, expression in enumerate(expressions)
         ]
         with self._sandbox.lock:
             self._sandbox.create(VIEW, types)
             self._sandbox.insert(VIEW, values, types)
-            listed = ", ".join(SANDBOX.write(each) for each in outputs)
+            listed = ", ".join(SANDBOX.write(output) for output in outputs)
             return self._sandbox.execute(
                 f'SELECT {listed} FROM released."{VIEW}" AS "{VIEW}" ORDER BY "row"'
             )
@@ -311,10 +314,10 @@ class PostProcessor:
                 tables[f"cube{number}"] = cube_table(
                     cube, whole, plan.confidence, dict(plan.evident.levels[number])
                 )
-        ends = [each for each in plan.ends if each.table in tables]
+        ends = [end for end in plan.ends if end.table in tables]
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
-            own = {each: found[each] for each in ends if each.table == name}
+            own = {end: found[end] for end in ends if end.table == name}
             self._sandbox.put(
                 name, table, end_types(name, ends), [side for each in own.values() for side in each]
             )
@@ -364,16 +367,16 @@ def _with_names(query: exp.Query) -> exp.Query:
         return query  # which is what DuckDB calls such a subquery
     named = query.copy()
     found = [
-        each
-        for each in named.find_all(exp.Subquery)
-        if isinstance(each.parent, (exp.From, exp.Join))
-        and isinstance(each.this, exp.Query)
-        and not each.alias_or_name
-        and not each.args.get("pivots")
+        subquery
+        for subquery in named.find_all(exp.Subquery)
+        if isinstance(subquery.parent, (exp.From, exp.Join))
+        and isinstance(subquery.this, exp.Query)
+        and not subquery.alias_or_name
+        and not subquery.args.get("pivots")
     ]
-    for place, each in enumerate(found):
+    for index, each in enumerate(found):
         each.set(
-            "alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True))
+            "alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {index}", quoted=True))
         )
     return named
 

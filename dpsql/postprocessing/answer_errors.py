@@ -39,9 +39,9 @@ def errors_in_words(plan: Plan, result: Result) -> str:
 
 def _errors(plan: Plan, result: Result) -> Iterator[str]:
     step = 1 + len(result.rows) // MOST_ROWS
-    for place, (column, within) in enumerate(zip(result.columns, ranges(plan), strict=False)):
+    for index, (column, within) in enumerate(zip(result.columns, ranges(plan), strict=False)):
         cells = (
-            (row[place], ends[place])
+            (row[index], ends[index])
             for row, ends in zip(result.rows[::step], result.intervals[::step], strict=True)
         )
         known = [

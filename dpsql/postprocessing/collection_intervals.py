@@ -22,19 +22,19 @@ def without_collection_ends(
     and of which columns these are.
     """
     low = {
-        int(each.name.removeprefix(LOW)): at
-        for at, each in enumerate(columns)
-        if each.name.startswith(LOW)
+        int(column.name.removeprefix(LOW)): at
+        for at, column in enumerate(columns)
+        if column.name.startswith(LOW)
     }
     high = {
-        int(each.name.removeprefix(HIGH)): at
-        for at, each in enumerate(columns)
-        if each.name.startswith(HIGH)
+        int(column.name.removeprefix(HIGH)): at
+        for at, column in enumerate(columns)
+        if column.name.startswith(HIGH)
     }
     if not low:
         return columns, (), ()
     width = min(low.values())
-    beside = tuple(replace(each, type="VARCHAR") for each in columns[width:])
+    beside = tuple(replace(column, type="VARCHAR") for column in columns[width:])
     found = tuple(CollectionEnds(place, at, high[place]) for place, at in low.items())
     return columns[:width], beside, found
 
@@ -51,7 +51,7 @@ def with_debiased_intervals(
     """
     if plan.collection is None:
         return intervals
-    found: list[list[CellInterval | None]] = [[None] * len(each) for each in intervals]
+    found: list[list[CellInterval | None]] = [[None] * len(interval) for interval in intervals]
     for number, row in enumerate(rows):
         for ends in plan.collection:
             value = row[ends.column]

@@ -39,8 +39,8 @@ def require_mbi() -> ModuleType:
             'synthetic tables need the package mbi; pip install "dpsql[synthetic]", then ask again: nothing is charged'
         ) from None
     jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
-    found: ModuleType = mbi
-    return found
+    result: ModuleType = mbi
+    return result
 
 
 class GraphicalModel:
@@ -51,7 +51,7 @@ class GraphicalModel:
     def __init__(self, sizes: Sequence[int]) -> None:
         self._mbi = require_mbi()
         self._sizes = tuple(sizes)
-        self._domain = self._mbi.Domain([_name(place) for place in range(len(sizes))], list(sizes))
+        self._domain = self._mbi.Domain([_name(index) for index in range(len(sizes))], list(sizes))
         self._pairs = list(combinations(range(len(sizes)), 2))
         self._fitted: Any = None
 
@@ -83,7 +83,7 @@ class GraphicalModel:
         """The places of so many rows, column by column."""
         self._fit(measured, LAST_STEPS)
         drawn = self._fitted.synthetic_data(rows=count)
-        return [np.asarray(drawn.data[_name(place)], np.int64) for place in range(len(self._sizes))]
+        return [np.asarray(drawn.data[_name(index)], np.int64) for index in range(len(self._sizes))]
 
     def _fit(self, measured: Sequence[MeasuredMarginal], steps: int) -> None:
         """Fit the model to the measured marginals by mirror descent,
@@ -113,12 +113,12 @@ class GraphicalModel:
             values = np.asarray(potentials[clique].datavector(flatten=False), np.float64)
             operands += [np.exp(values - values.max()), [int(name[1:]) for name in clique]]
         joint = np.einsum(*operands, [one, other], optimize="greedy")
-        found: NDArray[np.float64] = (joint * (float(self._fitted.total) / joint.sum())).ravel()
-        return found
+        result: NDArray[np.float64] = (joint * (float(self._fitted.total) / joint.sum())).ravel()
+        return result
 
     def _cells(self, pairs: Sequence[tuple[int, int]]) -> float:
         cliques: list[tuple[str, ...]] = [(_name(one), _name(other)) for one, other in pairs]
-        cliques += [(_name(place),) for place in range(len(self._sizes))]
+        cliques += [(_name(index),) for index in range(len(self._sizes))]
         megabytes: float = self._mbi.junction_tree.hypothetical_model_size(self._domain, cliques)
         return megabytes * 2**20 / 8
 
@@ -130,10 +130,10 @@ def _name(place: int) -> str:
 def _shares(counts: Sequence[float]) -> NDArray[np.float64]:
     """Noisy counts as shares: none below 0, all of them 1 together."""
     held = np.maximum(np.array(counts), 0.0)
-    found: NDArray[np.float64] = (
+    result: NDArray[np.float64] = (
         held / held.sum() if held.sum() else np.full(len(held), 1 / len(held))
     )
-    return found
+    return result
 
 
 def _total(measured: Sequence[MeasuredMarginal]) -> float:
@@ -143,5 +143,5 @@ def _total(measured: Sequence[MeasuredMarginal]) -> float:
     ]
     sums = [sum(each.counts) for each in measured]
     return max(
-        0.0, sum(weight * each for weight, each in zip(weights, sums, strict=True)) / sum(weights)
+        0.0, sum(weight * sum_ for weight, sum_ in zip(weights, sums, strict=True)) / sum(weights)
     )

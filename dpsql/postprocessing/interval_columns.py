@@ -24,9 +24,9 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
     estimated = _estimated(plan)
     names = [column.name for column in plan.columns]
     found = list[OutputColumn]()
-    for place, column in enumerate(plan.columns):
+    for index, column in enumerate(plan.columns):
         found.append(column)
-        if place in estimated:
+        if index in estimated:
             ends = [unused_name(f"{column.name}_{word}", names) for word in ("low", "high")]
             names += ends
             found += [OutputColumn(name, end_type(column.type)) for name in ends]
@@ -46,8 +46,8 @@ def with_interval_columns(plan: Plan, result: Result) -> Result:
     intervals = [
         tuple(
             each
-            for place, bar in enumerate(bars)
-            for each in ((bar, *none) if place in estimated else (bar,))
+            for index, bar in enumerate(bars)
+            for each in ((bar, *none) if index in estimated else (bar,))
         )
         for bars in result.intervals
     ]
@@ -61,16 +61,16 @@ def _estimated(plan: Plan) -> frozenset[int]:
     tables = shapes([core.core for core in plan.cores], plan.cubes)
     resampled = () if plan.resampling is None else plan.resampling.wanted
     return frozenset(
-        place
-        for place, column in enumerate(plan.columns)
-        if place in resampled or may_have_interval(column, tables)
+        index
+        for index, column in enumerate(plan.columns)
+        if index in resampled or may_have_interval(column, tables)
     )
 
 
 def _row_with_interval_ends(
     row: Sequence[object], bars: Sequence[CellInterval | None], estimated: frozenset[int]
 ) -> Iterator[object]:
-    for place, (value, bar) in enumerate(zip(row, bars, strict=True)):
+    for index, (value, bar) in enumerate(zip(row, bars, strict=True)):
         yield value
-        if place in estimated:
+        if index in estimated:
             yield from (None, None) if bar is None else bar

@@ -31,12 +31,12 @@ def nulls_said(
     """
     names_by_reason = dict[str, list[str]]()
     numbers = len(plan.columns) + 2 * len(plan.collection or ())
-    for place, shown in enumerate(plan.columns):
+    for index, shown in enumerate(plan.columns):
         if shown.aggregate is None:
             continue
         reason = _reason(tables[shown.table].shape.aggregates[shown.aggregate].function.measure)
         is_null = any(
-            row[place] is None and isinstance(row[numbers + shown.row], int) for row in rows
+            row[index] is None and isinstance(row[numbers + shown.row], int) for row in rows
         )
         if reason is not None and is_null:
             names_by_reason.setdefault(reason, []).append(shown.name)
@@ -69,6 +69,6 @@ def _reason(measure: Measure | MomentSums) -> str | None:
 def _has_null(table: AnyReleasedTable) -> bool:
     """Whether an average or the like is NULL in a released row."""
     return any(
-        _reason(aggregate.function.measure) is not None and None in column(table.aggregates, place)
-        for place, aggregate in enumerate(table.shape.aggregates)
+        _reason(aggregate.function.measure) is not None and None in column(table.aggregates, index)
+        for index, aggregate in enumerate(table.shape.aggregates)
     )

@@ -203,11 +203,11 @@ def _term(node: exp.Expr) -> tuple[Fraction, int] | None:
 
 def _union_of_ranges(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...]) -> Interval:
     """Where one of several expressions lies; NULL lies nowhere."""
-    known = [_range(each, aggregates) for each in nodes if not isinstance(each, exp.Null)]
-    found = known[0] if known else EVERYTHING
+    known = [_range(node, aggregates) for node in nodes if not isinstance(node, exp.Null)]
+    result = known[0] if known else EVERYTHING
     for each in known[1:]:
-        found = found.union(each)
-    return found
+        result = result.union(each)
+    return result
 
 
 def _place(column: exp.Column) -> int | None:
@@ -255,7 +255,7 @@ def shown_within(
     """
     within = ranges(plan)
     kept = [tuple(map(nearest, row, within)) for row in rows]
-    return kept, [tuple(map(ends_within, each, within)) for each in intervals]
+    return kept, [tuple(map(ends_within, interval, within)) for interval in intervals]
 
 
 def nearest(value: object, within: Interval) -> object:

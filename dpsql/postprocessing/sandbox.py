@@ -139,20 +139,20 @@ class Sandbox:
         arrays = {
             f"c{place}": array for place, each in pairs if (array := _as_array(*each)) is not None
         }
-        places = {f"c{place}": place for place in range(len(data)) if f"c{place}" not in arrays}
+        places = {f"c{index}": index for index in range(len(data)) if f"c{index}" not in arrays}
         parts = ", ".join(
-            f"unnest(?::{list(types.values())[place]}[]) AS {column}"
-            for column, place in places.items()
+            f"unnest(?::{list(types.values())[index]}[]) AS {column}"
+            for column, index in places.items()
         )
         sources = ([_ARRAY] if arrays else []) + ([f"(SELECT {parts})"] if parts else [])
-        listed = ", ".join(f"c{place}" for place in range(len(data)))
+        listed = ", ".join(f"c{index}" for index in range(len(data)))
         rows = f"SELECT {listed} FROM {' POSITIONAL JOIN '.join(sources)}"
         try:
             if arrays:
                 self._connection.register(_ARRAY, arrays)
             self._write(
                 f'INSERT INTO {schema}."{name}" {rows}',
-                [list(data[place]) for place in places.values()],
+                [list(data[index]) for index in places.values()],
             )
         finally:
             if arrays:
@@ -227,11 +227,13 @@ def column_types(shape: Core | Cube) -> dict[str, str]:
 
     Also whether a group is shown, if its table may have groups that are not.
     """
-    keys = {f"k{place}": SANDBOX.type_name(key.type) for place, key in enumerate(shape.keys)}
+    keys = {f"k{index}": SANDBOX.type_name(key.type) for index, key in enumerate(shape.keys)}
     totals = {
-        f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)
+        f"g{index}": "BIGINT" for index, _ in enumerate(shape.keys) if isinstance(shape, Cube)
     }
-    values = {f"a{place}": aggregate_type(each) for place, each in enumerate(shape.aggregates)}
+    values = {
+        f"a{index}": aggregate_type(aggregate) for index, aggregate in enumerate(shape.aggregates)
+    }
     marks = (
         {PRESENT: "BOOLEAN"}
         if isinstance(shape, Core) and shape.domain is not None and shape.keys

@@ -238,7 +238,7 @@ class RemainingBudget:
         of the analyst's cap where that admits as few as the total.
         """
         return min(
-            (each.answers_left(cost) for each in reversed(self.standings)),
+            (standing.answers_left(cost) for standing in reversed(self.standings)),
             key=lambda answers: answers.left,
         )
 
@@ -246,7 +246,10 @@ class RemainingBudget:
         """What would be left after a charge; None where a budget does not admit it."""
         if cost == FREE:
             return self
-        if not all(admits(each.budget, each.spent, cost, each.tallied) for each in self.standings):
+        if not all(
+            admits(standing.budget, standing.spent, cost, standing.tallied)
+            for standing in self.standings
+        ):
             return None
         return replace(self, standings=tuple(standing.after(cost) for standing in self.standings))
 
@@ -281,7 +284,7 @@ class RemainingBudget:
                 standing.require(cost)
             except BudgetExhausted as refusal:
                 if self.renewal is None or not all(
-                    admits(each.budget, FREE, cost) for each in self.standings
+                    admits(standing.budget, FREE, cost) for standing in self.standings
                 ):
                     raise
                 raise BudgetExhausted(

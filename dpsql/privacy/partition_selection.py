@@ -50,13 +50,13 @@ class KeyWeights:
         ``unreached_noise(groups)``, which never falls,
         is what the noise of none of so many groups may reach.
         """
-        found = 0
+        result = 0
         least = 1
         while least <= self.most:
             last = min(2 * least - 1, self.most)
-            found = max(found, self.weight(least) + unreached_noise(last))
+            result = max(result, self.weight(least) + unreached_noise(last))
             least = last + 1
-        return found
+        return result
 
 
 _ROOT_TWO_PI = Fraction(2506628274631, 10**12)  # below √(2π) = 2.50662827463100050…

@@ -125,7 +125,7 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
 
     Holds for releases that are fixed before the first of them is made.
     """
-    counted = Counter(each.coarse() if isinstance(each, LaplaceLoss) else each for each in losses)
+    counted = Counter(loss.coarse() if isinstance(loss, LaplaceLoss) else loss for loss in losses)
     leaks = sum(
         (
             each.delta * times

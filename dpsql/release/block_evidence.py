@@ -74,30 +74,30 @@ class RunEvidence:
     def rests(self) -> list[Doubles]:
         """The sum of each block without the groups that are present by themselves."""
         first = self.levels[0]
-        found = [np.where(first.sums > first.reach, 0.0, first.sums)]
+        result = [np.where(first.sums > first.reach, 0.0, first.sums)]
         for _ in self.levels[1:]:
-            found.append(paired(found[-1]))
-        return found
+            result.append(paired(result[-1]))
+        return result
 
     @cached_property
     def rest_sizes(self) -> list[Places]:
         """How many groups of each block are not present by themselves."""
         first = self.levels[0]
-        found = [(first.sums <= first.reach).astype(np.int64)]
+        result = [(first.sums <= first.reach).astype(np.int64)]
         for _ in self.levels[1:]:
-            found.append(paired(found[-1]))
-        return found
+            result.append(paired(result[-1]))
+        return result
 
     @cached_property
     def present(self) -> list[_Truths]:
         """Which blocks are present; one of a single part is what its part is."""
-        found = [self.levels[0].sums > self.levels[0].reach]
+        result = [self.levels[0].sums > self.levels[0].reach]
         for lower, level in zip(self.levels, self.levels[1:], strict=False):
             own = level.sums > level.reach
             if lower.sums.shape[-1] % 2:
-                own[..., -1] = found[-1][..., -1]
-            found.append(own)
-        return found
+                own[..., -1] = result[-1][..., -1]
+            result.append(own)
+        return result
 
     @cached_property
     def evident(self) -> list[_Truths]:
@@ -144,14 +144,14 @@ class RunEvidence:
 
         The counts of all other groups stay as they are. Infinite for all other groups.
         """
-        found = np.full(self.shown.shape, np.inf)
+        result = np.full(self.shown.shape, np.inf)
         runs, groups = np.nonzero(self.shown)
         for limits in self._limits(runs, groups):
             tried = np.flatnonzero((limits > 0) & (limits <= within))
             hidden = tried[~self._shown_after(runs[tried], groups[tried], limits[tried])]
             at = runs[hidden], groups[hidden]
-            found[at] = np.minimum(found[at], limits[hidden])
-        return found
+            result[at] = np.minimum(result[at], limits[hidden])
+        return result
 
     def _limits(self, runs: Places, groups: Places) -> Iterator[Doubles]:
         """The losses of a group's count at which a block with the group is not evident,

@@ -95,16 +95,16 @@ class CombinedTable(ReleasedTable):
         cell = SingleCell(self.plan.presence.cell)
         near = [
             row
-            for row, place in enumerate(places)
-            if place in uncertain and place not in without_null
+            for row, index in enumerate(places)
+            if index in uncertain and index not in without_null
         ]
         if not near or cell not in self.plan.estimates:
             return table
-        wide = [list(each) for each in columns(table.intervals, len(self.plan.estimates))]
-        for place, estimate in enumerate(self.plan.estimates):
+        wide = [list(column) for column in columns(table.intervals, len(self.plan.estimates))]
+        for index, estimate in enumerate(self.plan.estimates):
             for row in near if estimate == cell else ():
-                known = wide[place][row]
-                wide[place][row] = None if known is None else (min(known[0], 0.0), known[1])
+                known = wide[index][row]
+                wide[index][row] = None if known is None else (min(known[0], 0.0), known[1])
         return replace(table, intervals=ColumnarRows(tuple(wide), len(table.keys)))
 
     def _shown(self, within: float) -> ShownGroups:
@@ -113,8 +113,8 @@ class CombinedTable(ReleasedTable):
 
         def block_noise(places: Sequence[int], tail: float) -> tuple[float, float]:
             weights: dict[int, Fraction] = {}
-            for place in places:
-                for atom, weight in self.evidence[place][1].items():
+            for index in places:
+                for atom, weight in self.evidence[index][1].items():
                     weights[atom] = weights.get(atom, Fraction(0)) + weight
             return self.noise.half_width(weights, 1 - 2 * tail), self.noise.variance(weights)
 
@@ -135,8 +135,8 @@ class CombinedTable(ReleasedTable):
             cells=rows.cells,
             curves=rows.curves,
             noise=self.noise,
-            weights=[self.weights[place] for place in places],
-            evidence=[self.evidence[place] for place in places] if self.evidence else (),
+            weights=[self.weights[index] for index in places],
+            evidence=[self.evidence[index] for index in places] if self.evidence else (),
         )
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
@@ -152,8 +152,8 @@ class CombinedTable(ReleasedTable):
         ]
         halves = _halves(self.noise, self.weights[row], confidence)
         return [
-            simulated(self.plan.arithmetic(place), cells, halves)
-            for place in range(len(self.plan.estimates))
+            simulated(self.plan.arithmetic(index), cells, halves)
+            for index in range(len(self.plan.estimates))
         ]
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
@@ -198,27 +198,30 @@ def combined_table(
     rows = range(len(keys))
     read = [
         [
-            _read(plan, place, noise, numbers[row], weights=weights[row], confidence=confidence)
+            _read(plan, index, noise, numbers[row], weights=weights[row], confidence=confidence)
             for row in rows
         ]
-        for place in range(len(plan.estimates))
+        for index in range(len(plan.estimates))
     ]
     return CombinedTable(
         plan,
         ColumnarRows(
-            tuple([key[place] for key in keys] for place in range(len(plan.core.keys))), len(keys)
+            tuple([key[index] for key in keys] for index in range(len(plan.core.keys))), len(keys)
         ),
         aggregates=ColumnarRows(
             tuple([found for found, _ in column] for column in read), len(keys)
         ),
         intervals=ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
         cells=ColumnarRows(
-            tuple([row[place] for row in numbers] for place in range(len(plan.cells))), len(keys)
+            tuple([row[index] for row in numbers] for index in range(len(plan.cells))), len(keys)
         ),
         curves=ColumnarRows(tuple([None] * len(keys) for _ in plan.estimates), len(keys)),
         noise=noise,
         weights=weights,
-        evidence=[(each.value, own) for each, own in zip(evidence, evidence_weights, strict=True)],
+        evidence=[
+            (each.value, evidence_weight)
+            for each, evidence_weight in zip(evidence, evidence_weights, strict=True)
+        ],
     )
 
 
@@ -296,11 +299,11 @@ def _added(weights: Sequence[Weights], wanted: Mapping[int, Fraction]) -> dict[i
 
 
 def _halves(noise: SharedNoise, weights: Sequence[Weights], confidence: float) -> list[Fraction]:
-    return [Fraction(noise.half_width(own, confidence)) for own in weights]
+    return [Fraction(noise.half_width(weight, confidence)) for weight in weights]
 
 
 def _law(noise: SharedNoise, weights: Sequence[Weights], confidence: float) -> NoiseLaw:
     """How the parts add up: sums of many noises, and Gaussian ones, as normal noises do."""
-    used = [noise.atoms[atom] for own in weights for atom in own]
+    used = [noise.atoms[atom] for weight in weights for atom in weight]
     alone = bool(used) and all(isinstance(atom.noise, Laplace) and atom.times == 1 for atom in used)
     return laplace(confidence) if alone else GAUSSIAN

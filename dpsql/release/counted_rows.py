@@ -30,7 +30,7 @@ def rows_are_counted(
             return [True] * rows  # a threshold shows groups of units alone
         places = _places(measured, [*_row_counts(None, condition), UnitCount(condition)])
     halves = plan.half_widths(confidence)
-    counted = [[count > halves[place] for count in cells[place]] for place in places]
+    counted = [[count > halves[index] for count in cells[index]] for index in places]
     return [any(column[row] for column in counted) for row in range(rows)]
 
 
@@ -39,4 +39,4 @@ def _row_counts(argument: Expression | None, condition: Expression | None) -> li
 
 
 def _places(measured: Sequence[Cell], wanted: Sequence[Cell]) -> list[int]:
-    return [place for place, cell in enumerate(measured) if cell in wanted]
+    return [index for index, cell in enumerate(measured) if cell in wanted]

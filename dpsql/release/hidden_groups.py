@@ -27,7 +27,7 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
     if hidden is None or table.plan.histograms:
         return None
     width = len(table.plan.core.keys)
-    counts = [table.counts(place) for place in range(len(table.plan.cells))]
+    counts = [table.counts(index) for index in range(len(table.plan.cells))]
     rows = [
         (*key, *numbers, mark)
         for keys, own, mark in ((table.keys, counts, True), (hidden.keys, hidden.counts, False))
@@ -35,22 +35,22 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
     ]
     rows = list(in_order(rows, width))
     measured = tuple(
-        StepColumn([row[width + place] for row in rows], step)
-        for place, step in enumerate(table.plan.steps)
+        StepColumn([row[width + index] for row in rows], step)
+        for index, step in enumerate(table.plan.steps)
     )
     read = [
-        read_aggregate(table.plan, place, measured, (), confidence=confidence)
-        for place in range(len(table.plan.estimates))
+        read_aggregate(table.plan, index, measured, (), confidence=confidence)
+        for index in range(len(table.plan.estimates))
     ]
     return replace(
         table,
-        keys=ColumnarRows(tuple([row[place] for row in rows] for place in range(width)), len(rows)),
+        keys=ColumnarRows(tuple([row[index] for row in rows] for index in range(width)), len(rows)),
         aggregates=ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
         intervals=ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
         cells=ColumnarRows(measured, len(rows)),
         curves=ColumnarRows(tuple([None] * len(rows) for _ in read), len(rows)),
         hidden=None,
-        unshown=frozenset(place for place, row in enumerate(rows) if not row[-1]),
+        unshown=frozenset(index for index, row in enumerate(rows) if not row[-1]),
     )
 
 

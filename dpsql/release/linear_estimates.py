@@ -92,17 +92,19 @@ def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
             own[row] = own.get(row, Fraction(0)) + part.weight
     found: list[Part] = []
     for column, rows in weights.items():
-        for weight in sorted({each for each in rows.values() if each}):
+        for weight in sorted({row for row in rows.values() if row}):
             found.append(
-                Part(column, weight, tuple(row for row, each in rows.items() if each == weight))
+                Part(column, weight, tuple(row for row, other in rows.items() if other == weight))
             )
     return tuple(found)
 
 
 def added(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
     """The sum of estimates; cells of several count by the sum of their weights."""
-    parts = [part for each in estimates for part in each.parts]
-    return LinearEstimate(sum((each.value for each in estimates), Fraction(0)), _merged(parts))
+    parts = [part for estimate in estimates for part in estimate.parts]
+    return LinearEstimate(
+        sum((estimate.value for estimate in estimates), Fraction(0)), _merged(parts)
+    )
 
 
 def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
@@ -125,7 +127,9 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
         if len(chosen) < MOST_COMBINED and not any(each.shares_noise(other) for other in chosen):
             chosen.append(each)
     precisions = [chosen[0].variance / each.variance for each in chosen]  # in parts of the largest
-    weights = [round(Fraction(each / sum(precisions)) / WEIGHT) * WEIGHT for each in precisions]
+    weights = [
+        round(Fraction(precision / sum(precisions)) / WEIGHT) * WEIGHT for precision in precisions
+    ]
     weights[0] = 1 - sum(weights[1:], Fraction(0))
     whole = NO_ROWS
     for each, weight in zip(chosen, weights, strict=True):
@@ -216,11 +220,11 @@ def shared_noise(
     noise = SharedNoise()
     weights = [dict[int, Fraction]() for _ in estimates]
     times: dict[int, int] = {}
-    for (column, _), found in uses.items():
-        name = (column, tuple(found))
+    for (column, _), use in uses.items():
+        name = (column, tuple(use))
         if name not in classes:
             classes[name] = len(classes)
-            for number, weight in found:
+            for number, weight in use:
                 weights[number][classes[name]] = weight
         times[classes[name]] = times.get(classes[name], 0) + 1
     for (column, _), atom in classes.items():

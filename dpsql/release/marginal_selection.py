@@ -61,8 +61,8 @@ def measure(
     singles = cores[: len(plan.columns)]
     pairs = cores[len(plan.columns) :]
     measured = [
-        _measured((place,), _counts(plan, (place,), rows), plan, plan.alone, entropy=_entropy)
-        for place, rows in enumerate(singles)
+        _measured((index,), _counts(plan, (index,), rows), plan, plan.alone, entropy=_entropy)
+        for index, rows in enumerate(singles)
     ]
     counts = [_counts(plan, pair, rows) for pair, rows in zip(plan.pairs, pairs, strict=True)]
     chosen: list[int] = []
@@ -76,7 +76,7 @@ def measure(
         for _ in range(wanted):
             allowed = admitted([plan.pairs[place] for place in chosen])
             left = [
-                place for place in range(len(plan.pairs)) if allowed[place] and place not in chosen
+                index for index in range(len(plan.pairs)) if allowed[index] and index not in chosen
             ]
             left = left or sorted(set(chosen))  # one that was measured is measured again
             own = (
@@ -130,15 +130,15 @@ def penalty(noise: Mechanism, cells: int) -> int:
 
 def _counts(plan: SyntheticPlan, columns: Sequence[int], rows: CoreRows) -> Counts:
     """The exact counts of a core in the order of the places of its keys."""
-    found = np.zeros(plan.cells(columns), np.int64)
+    result = np.zeros(plan.cells(columns), np.int64)
     for row in rows:
         place = 0
         for column, key in zip(columns, row, strict=False):
             place = place * plan.columns[column].size + plan.columns[column].place(key)
         count = row[len(columns)]
         assert isinstance(count, int)
-        found[place] += count
-    return found
+        result[place] += count
+    return result
 
 
 def _measured(

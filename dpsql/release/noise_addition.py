@@ -105,12 +105,12 @@ def _release_core(
     cells = len(plan.cells)
     rows = in_order(rows, width)
     noisy = [
-        cell.mechanism.perturb(_integers(rows, width + place), _entropy=entropy)
-        for place, cell in enumerate(plan.cells)
+        cell.mechanism.perturb(_integers(rows, width + index), _entropy=entropy)
+        for index, cell in enumerate(plan.cells)
     ]
     if plan.selection is not None:
         units = plan.selection.select(_integers(rows, width + cells), _entropy=entropy)
-        shown = [place for place, count in enumerate(units) if count is not None]
+        shown = [index for index, count in enumerate(units) if count is not None]
         rows = [rows[place] for place in shown]
         noisy = [[counts[place] for place in shown] for counts in noisy]
         noisy.append([count for count in units if count is not None])
@@ -123,9 +123,9 @@ def _release_core(
             left = sorted(set(range(len(rows))).difference(places))
             counts = tuple([own[place] for place in left] for own in noisy)
             hidden = HiddenGroups([candidates[place] for place in left], counts)
-        rows = [rows[place] for place in places]
-        noisy = [[counts[place] for place in places] for counts in noisy]
-        ends = {row: lower[place] for row, place in enumerate(places) if place in lower}
+        rows = [rows[index] for index in places]
+        noisy = [[counts[index] for index in places] for counts in noisy]
+        ends = {row: lower[index] for row, index in enumerate(places) if index in lower}
     grown = [
         _grown_row(plan, row[width + len(noisy) :], confidence, entropy)
         for row in rows
@@ -135,10 +135,10 @@ def _release_core(
         StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True)
     )
     read = [
-        read_aggregate(plan, place, measured, grown, confidence=confidence)
-        for place in range(len(plan.estimates))
+        read_aggregate(plan, index, measured, grown, confidence=confidence)
+        for index in range(len(plan.estimates))
     ]
-    keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
+    keys = tuple(_in_one_spelling([row[index] for row in rows]) for index in range(width))
     table = ReleasedTable(
         plan,
         ColumnarRows(keys, len(rows)),
@@ -162,7 +162,7 @@ def in_order(rows: CoreRows, width: int) -> CoreRows:
     """The rows by their keys, in whatever order they came: NaN after all numbers,
     NULL after all values.
     """
-    plain = width > 0 and all(_compares_alike(row[place] for row in rows) for place in range(width))
+    plain = width > 0 and all(_compares_alike(row[index] for row in rows) for index in range(width))
     return sorted(
         rows,
         key=itemgetter(slice(width)) if plain else lambda row: tuple(map(sort_key, row[:width])),
@@ -296,7 +296,7 @@ def _read_ranks(
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
     curves = distribution.curves(ranks)
     if axis == "day":
-        curves = tuple(_in_seconds(each) for each in curves)
+        curves = tuple(_in_seconds(curve) for curve in curves)
     if ranks.listed:
         return values, None, curves
     low, _, high = curves[0].points

@@ -128,7 +128,7 @@ class ReleasedTable:
         without_null = self.without_null(nulls)
         places = tuple(sorted(without_null.union(places)))
         shown = self if len(places) == len(self.keys) else self.at(places)
-        chosen = {row: place for row, place in enumerate(places) if place not in without_null}
+        chosen = {row: index for row, index in enumerate(places) if index not in without_null}
         return shown.with_lower_ends(
             {row: ends[place] for row, place in chosen.items() if place in ends}, confidence
         )
@@ -140,9 +140,7 @@ class ReleasedTable:
         if nulls is None:
             return frozenset()
         return frozenset(
-            row
-            for row, key in enumerate(self.keys)
-            if all(key[place] is not None for place in nulls)
+            row for row, key in enumerate(self.keys) if all(key[null] is not None for null in nulls)
         )
 
     def counts(self, place: int) -> Sequence[int]:
@@ -151,7 +149,7 @@ class ReleasedTable:
         step = self.plan.steps[place]
         if isinstance(cells, StepColumn) and cells.step == step:
             return cells.counts
-        return [int(each / step) for each in cells]
+        return [int(cell / step) for cell in cells]
 
     def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
         """The table with wider intervals for the rows that are shown because the count of the
@@ -175,19 +173,19 @@ class ReleasedTable:
                 cells[presence.cell] - low,
                 *halves[presence.cell + 1 :],
             ]
-            for place, estimate in enumerate(self.plan.estimates):
-                known = wide[place][row]
+            for index, estimate in enumerate(self.plan.estimates):
+                known = wide[index][row]
                 if known is None or isinstance(estimate, _HISTOGRAMS):
                     continue
                 if estimate == SingleCell(presence.cell):
-                    wide[place][row] = min(float(low), known[0]), known[1]
+                    wide[index][row] = min(float(low), known[0]), known[1]
                     continue
                 measured = list(zip(cells, own, strict=True))
-                other = interval(self.plan.arithmetic(place), measured, None, law)
-                if may_lack_rows(self.plan.arithmetic(place), measured):
-                    values[place][row] = wide[place][row] = None
+                other = interval(self.plan.arithmetic(index), measured, None, law)
+                if may_lack_rows(self.plan.arithmetic(index), measured):
+                    values[index][row] = wide[index][row] = None
                 elif other is not None:
-                    wide[place][row] = min(known[0], other[0]), max(known[1], other[1])
+                    wide[index][row] = min(known[0], other[0]), max(known[1], other[1])
         return replace(
             self,
             aggregates=ColumnarRows(tuple(values), len(self.keys)),
@@ -225,14 +223,14 @@ class ReleasedTable:
         ]
         halves = self.plan.half_widths(confidence)
         return [
-            self._stretched(row, place, cells[-1], halves[-1])
-            if self.plan.shows_its_group(place)
+            self._stretched(row, index, cells[-1], halves[-1])
+            if self.plan.shows_its_group(index)
             else self._drawn_lower(row, cells, float(lower / halves[self._evidence]))
-            if (lower := self._lower_half(row, place, confidence)) is not None
-            else self._drawn(place, cells, halves, count)
+            if (lower := self._lower_half(row, index, confidence)) is not None
+            else self._drawn(index, cells, halves, count)
             if curves is None or len(curves) > 1
             else curves[0].draws(count)
-            for place, curves in enumerate(self.curves[row])
+            for index, curves in enumerate(self.curves[row])
         ]
 
     @property

@@ -41,20 +41,20 @@ def key_runs(types: Sequence[Expression], keys: Sequence[tuple[object, ...]]) ->
     >>> key_runs([Literal(1, INTEGER), Literal("a", TEXT)], [(day, kind) for day in (2, 1, 3) for kind in "ab"])
     [[2, 0, 4], [3, 1, 5]]
     """
-    ordered = [place for place, key in enumerate(types) if key.type.kind in ORDERED_KINDS]
+    ordered = [index for index, key in enumerate(types) if key.type.kind in ORDERED_KINDS]
     if not ordered:
-        return [[place] for place in range(len(keys))]
+        return [[index] for index in range(len(keys))]
     along = max(ordered, key=lambda place: len({key[place] for key in keys}))
     runs: dict[object, list[int]] = {}
-    for place, key in enumerate(keys):
+    for index, key in enumerate(keys):
         number = key[along]
         alone = number is None or number != number
-        runs.setdefault((alone and place, *key[:along], *key[along + 1 :]), []).append(place)
-    found = []
+        runs.setdefault((alone and index, *key[:along], *key[along + 1 :]), []).append(index)
+    result = []
     for run in runs.values():
         numbers: list[Any] = [keys[place][along] for place in run]
-        found.append([run[at] for at in sorted(range(len(run)), key=numbers.__getitem__)])
-    return found
+        result.append([run[at] for at in sorted(range(len(run)), key=numbers.__getitem__)])
+    return result
 
 
 def block_counts(lengths: Sequence[int]) -> list[int]:
@@ -64,17 +64,17 @@ def block_counts(lengths: Sequence[int]) -> list[int]:
     >>> block_counts([5, 2])
     [3, 1, 1]
     """
-    found: list[int] = []
+    result: list[int] = []
     size = 2
     while size < 2 * max(lengths, default=0):
-        found.append(
+        result.append(
             sum(
                 times * ((length + size // 2 - 1) // size)
                 for length, times in Counter(lengths).items()
             )
         )
         size *= 2
-    return found
+    return result
 
 
 #: For the places of a block's groups and the chance that noise alone passes it: that reach,

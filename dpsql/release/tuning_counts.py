@@ -35,10 +35,10 @@ def count(
 def _exact(asked: Asked, rows: CoreRows) -> Iterator[list[int]]:
     """For each question the exact number of units in each place, in the steps of its histogram."""
     (lists,) = rows
-    for question, own in zip(asked.questions, lists, strict=True):
-        assert own is None or isinstance(own, tuple | list)
-        places, counts = own or ((), ())
+    for question, list_ in zip(asked.questions, lists, strict=True):
+        assert list_ is None or isinstance(list_, tuple | list)
+        places, counts = list_ or ((), ())
         exact = [0] * len(question.ladder.rungs)
-        for place, number in zip(places, counts, strict=True):
-            exact[min(max(int(place), 0), len(exact) - 1)] += int(number)
+        for index, number in zip(places, counts, strict=True):
+            exact[min(max(int(index), 0), len(exact) - 1)] += int(number)
         yield exact

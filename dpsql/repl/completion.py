@@ -86,21 +86,21 @@ class SchemaCompleter(Completer):
         if typed:
             yield from _matching(typed, self._schema.tables, "table")
             yield from _matching(typed, KEYWORDS, "keyword", upper=not typed.islower())
-            calls = [f"{each.name}(" for each in functions()]
+            calls = [f"{function.name}(" for function in functions()]
             yield from _matching(typed, calls, "function", upper=not typed.islower())
 
     def _sources(self, text: str) -> dict[str, str]:
         """The tables of the statement, by name and alias."""
         from dpsql.session.request.completion_words import KEYWORDS
 
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for name, alias in _SOURCE.findall(text):
             table = name.strip('"').lower()
             if table in self._schema.tables:
-                found[table] = table
+                result[table] = table
                 if alias and alias.upper() not in KEYWORDS:
-                    found[alias.strip('"').lower()] = table
-        return found
+                    result[alias.strip('"').lower()] = table
+        return result
 
     def _columns(self, tables: Sequence[str], typed: str) -> Iterator[Completion]:
         shown: set[str] = set()
@@ -135,9 +135,9 @@ class SchemaCompleter(Completer):
         name, blank, rest = line[1:].partition(" ")
         if not blank:
             for command in COMMANDS:
-                for each in command.names:
-                    if each.startswith(name):
-                        yield Completion(f"{line[0]}{each}", -len(line), display_meta=command.help)
+                for other in command.names:
+                    if other.startswith(name):
+                        yield Completion(f"{line[0]}{other}", -len(line), display_meta=command.help)
             return
         match name:
             case "d" | "dt" | "schema" | "tables":

@@ -22,7 +22,9 @@ def tables(
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
     fits = [
-        each for each in synopses if not pattern or fnmatchcase(each[0], pattern.strip('"').lower())
+        synopse
+        for synopse in synopses
+        if not pattern or fnmatchcase(synopse[0], pattern.strip('"').lower())
     ]
     found += [(name, "synopsis", "", said) for name, said in fits]
     return OutputRows.exact(["table", "rows", "of one unit", "comment"], found)
@@ -32,10 +34,10 @@ def named(schema: Schema, pattern: str) -> list[str]:
     """The tables that a pattern with * and ? fits; what is no pattern stands for itself."""
     if not set(pattern) & {"*", "?"}:
         return [pattern]
-    found = [name for name in schema.tables if fnmatchcase(name, pattern.strip('"').lower())]
-    if not found:
+    result = [name for name in schema.tables if fnmatchcase(name, pattern.strip('"').lower())]
+    if not result:
         raise StatementError("E_TABLE", f'no relation fits "{pattern}"; \\d lists all')
-    return found
+    return result
 
 
 def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
@@ -70,9 +72,9 @@ def allowed(pattern: str = "") -> OutputRows:
     from dpsql.session.request.completion_words import functions
 
     found = [
-        (each.name, each.place, each.example)
-        for each in functions()
-        if not pattern or fnmatchcase(each.name, pattern.lower())
+        (function.name, function.place, function.example)
+        for function in functions()
+        if not pattern or fnmatchcase(function.name, pattern.lower())
     ]
     return OutputRows.exact(["function", "place", "example"], found)
 

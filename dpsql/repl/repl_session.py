@@ -174,10 +174,10 @@ class ReplSession:
     def answer(self, text: str) -> ReplAnswer:
         """The answer to one statement, which is paid for when this returns."""
         self._asked = text
-        found = answer(self.session, text, self._consent)
-        self.paid += found.result.price.charged
-        self.statements += found.result.price.charged > 0
-        return found
+        result = answer(self.session, text, self._consent)
+        self.paid += result.result.price.charged
+        self.statements += result.result.price.charged > 0
+        return result
 
     def show(self, found: ReplAnswer, style: str | None = None) -> None:
         """Show rows in the style that is set, or in this one, and say what they cost."""

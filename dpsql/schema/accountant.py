@@ -37,13 +37,16 @@ def _declared(rule: type[CompositionRule]) -> type[BaseModel]:
     """The table of the schema file that names a rule with its parameters."""
     types = get_type_hints(rule)
     declared = dict[str, Any]()
-    for each in _parameters(rule):
-        if types[each.name] is Fraction:
-            declared[each.name] = (Positive, Field(description=each.metadata["description"]))
+    for parameter in _parameters(rule):
+        if types[parameter.name] is Fraction:
+            declared[parameter.name] = (
+                Positive,
+                Field(description=parameter.metadata["description"]),
+            )
         else:
-            most = each.metadata["most"]
-            said = each.metadata["description"]
-            declared[each.name] = (int, Field(strict=True, ge=1, le=most, description=said))
+            most = parameter.metadata["most"]
+            said = parameter.metadata["description"]
+            declared[parameter.name] = (int, Field(strict=True, ge=1, le=most, description=said))
     name: Any = Literal[rule.name]
     return create_model(
         rule.__name__,
@@ -64,7 +67,7 @@ def _known() -> str:
     """How each rule is written, for messages."""
     plain = [f'"{name}"' + (" (the default)" if name == DEFAULT.name else "") for name in _PLAIN]
     tables = [
-        f'{{ name = "{name}", {", ".join(f"{each.name} = …" for each in _parameters(RULES[name]))} }}'
+        f'{{ name = "{name}", {", ".join(f"{parameter.name} = …" for parameter in _parameters(RULES[name]))} }}'
         for name in _TABLES
     ]
     return f"{', '.join(plain)} and {', '.join(tables)}"
@@ -73,7 +76,7 @@ def _known() -> str:
 def described() -> str:
     """The rules that may be named, in words."""
     tables = [
-        f"{name} with its {' and '.join(each.metadata['phrase'] for each in _parameters(RULES[name]))}"
+        f"{name} with its {' and '.join(parameter.metadata['phrase'] for parameter in _parameters(RULES[name]))}"
         for name in _TABLES
     ]
     return f"How what statements cost is added up: {', '.join(_PLAIN)}, or {', '.join(tables)}."
@@ -85,12 +88,17 @@ def _read(value: Any) -> CompositionRule:
         return value
     name = value.get("name") if isinstance(value, Mapping) else value
     if isinstance(value, Mapping) and name in _TABLES:
-        missing = [each.name for each in _parameters(RULES[name]) if each.name not in value]
+        missing = [
+            parameter.name for parameter in _parameters(RULES[name]) if parameter.name not in value
+        ]
         if missing:
             raise ValueError(f"{_HINTS[name]}; missing: {', '.join(missing)}")
         table = _TABLES[name].model_validate(value)
         return RULES[name](
-            **{each.name: getattr(table, each.name) for each in _parameters(RULES[name])}
+            **{
+                parameter.name: getattr(table, parameter.name)
+                for parameter in _parameters(RULES[name])
+            }
         )
     if isinstance(value, Mapping):
         if name in _PLAIN:
@@ -109,7 +117,8 @@ def written(rule: CompositionRule) -> str | dict[str, object]:
     if not parameters:
         return rule.name
     table = _TABLES[rule.name](
-        name=rule.name, **{each.name: getattr(rule, each.name) for each in parameters}
+        name=rule.name,
+        **{parameter.name: getattr(rule, parameter.name) for parameter in parameters},
     )
     return table.model_dump()
 

@@ -137,14 +137,14 @@ def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
     the first.
     """
     taken = {tuple(map(fold, _path_there(name, column))) for name, column in table.columns.items()}
-    found: dict[str, Column] = {}
+    result: dict[str, Column] = {}
     for column in real.columns:
-        name = plain_name(column.name, {*table.columns, *found})
+        name = plain_name(column.name, {*table.columns, *result})
         pattern = next((each for each in table.patterns if fnmatchcase(name, each)), None)
         if pattern is not None and (fold(column.name),) not in taken and not column.computed:
             renamed = None if fold(column.name) == name else (column.name,)
-            found[name] = table.patterns[pattern].model_copy(update={"column": renamed})
-    return found
+            result[name] = table.patterns[pattern].model_copy(update={"column": renamed})
+    return result
 
 
 def _unmatched(table: Table, real: CatalogTable) -> list[str]:

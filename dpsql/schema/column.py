@@ -255,6 +255,6 @@ def _domain(sql_type: SqlType, values: object) -> tuple[Value, ...]:
     except ValueError as error:
         raise ValueError(f"values: {error}") from None
     if len(set(domain)) < len(domain):
-        twice = next(value for place, value in enumerate(domain) if value in domain[:place])
+        twice = next(value for index, value in enumerate(domain) if value in domain[:index])
         raise ValueError(f"values: {twice!r} stands there twice; keep one")
     return domain

@@ -36,7 +36,7 @@ def differences(declared: object) -> dict[str, Days]:
         raise ValueError(
             'must be a table, such as { "discharged_at - admitted_at" = [0, "60 days"] }'
         )
-    found = {}
+    result = {}
     for between, pair in declared.items():
         match = _BETWEEN.fullmatch(str(between))
         if match is None:
@@ -48,8 +48,8 @@ def differences(declared: object) -> dict[str, Days]:
         low, high = (_days(end) for end in pair)
         if low >= high:
             raise ValueError(f"`{between}`: low is not below high; mend one of them")
-        found[f"{match[1]} - {match[2]}"] = (low, high)
-    return found
+        result[f"{match[1]} - {match[2]}"] = (low, high)
+    return result
 
 
 def ends_of(between: str) -> tuple[str, str]:

@@ -243,9 +243,9 @@ class Schema(BaseModel):
         """For each table, the columns that are read otherwise than they are stored, and how."""
         return {
             name: {
-                column: its.reading
-                for column, its in table.columns.items()
-                if its.reading is not None
+                column: other.reading
+                for column, other in table.columns.items()
+                if other.reading is not None
             }
             for name, table in self.tables.items()
         }
@@ -268,10 +268,10 @@ class Schema(BaseModel):
             name: table.model_copy(
                 update={
                     "columns": {
-                        column: its.bounded_by(bounds[name][column])
+                        column: other.bounded_by(bounds[name][column])
                         if column in bounds.get(name, {})
-                        else its
-                        for column, its in table.columns.items()
+                        else other
+                        for column, other in table.columns.items()
                     }
                 }
             )

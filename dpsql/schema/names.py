@@ -76,11 +76,11 @@ def plain_name(name: str, taken: Collection[str] = ()) -> str:
     plain = plain or "unnamed"
     plain = f"n{plain}" if plain[0].isdigit() else plain
     number = 2
-    found = plain
-    while found in taken:
-        found = f"{plain}_{number}"
+    result = plain
+    while result in taken:
+        result = f"{plain}_{number}"
         number = number + 1
-    return found
+    return result
 
 
 def is_plain(name: str) -> bool:

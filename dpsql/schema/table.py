@@ -101,7 +101,7 @@ class RowsPerGroup:
 def _rows_per_group(value: object) -> int | RowsPerGroup | None:
     if value is None or isinstance(value, RowsPerGroup) or _is_limit(value):
         return value  # type: ignore[return-value]
-    names = {each.name for each in fields(RowsPerGroup)}
+    names = {field.name for field in fields(RowsPerGroup)}
     if (
         isinstance(value, dict)
         and value
@@ -126,7 +126,7 @@ Limits = WithJsonSchema(
             _LIMIT_SCHEMA,
             {
                 "type": "object",
-                "properties": {each.name: _LIMIT_SCHEMA for each in fields(RowsPerGroup)},
+                "properties": {field.name: _LIMIT_SCHEMA for field in fields(RowsPerGroup)},
                 "additionalProperties": False,
                 "minProperties": 1,
             },
@@ -267,12 +267,12 @@ class Table(BaseModel):
     def _names_hang_together(self) -> Self:
         for name in self.columns:
             checked_name(name, "column")
-        for pattern, its in self.patterns.items():
+        for pattern, other in self.patterns.items():
             if re.fullmatch(r"[a-z0-9_*?]*[*?][a-z0-9_*?]*", pattern) is None:
                 raise ValueError(
                     f"patterns: `{pattern}` is none; use a to z, 0 to 9, _, and * or ? for what differs"
                 )
-            if its.column is not None:
+            if other.column is not None:
                 raise ValueError(
                     f"patterns: `{pattern}` stands for many, and has a `column`; declare that by itself"
                 )

@@ -40,7 +40,9 @@ def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[st
     found = {unit}
     for name, table in tables.items():
         found |= {(name, column) for column in (*table.references, *(table.key or ()))}
-        found |= {split_reference(each, "references") for each in table.references.values()}
+        found |= {
+            split_reference(reference, "references") for reference in table.references.values()
+        }
     return {
         (name, column)
         for name, column in found
@@ -50,19 +52,19 @@ def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[st
 
 def _merged(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
     """Columns that tell units or rows apart and are read so that two of them could become one."""
-    for column, its in table.columns.items():
-        if (name, column) in apart and its.reading not in (None, *FAITHFUL):
-            mend = "BIGINT" if its.type.kind == "integer" else "TIMESTAMP"
+    for column, other in table.columns.items():
+        if (name, column) in apart and other.reading not in (None, *FAITHFUL):
+            mend = "BIGINT" if other.type.kind == "integer" else "TIMESTAMP"
             yield (
-                f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
+                f"table {name}, column {column}: tells units or rows apart, and read as {other.reading} two could "
                 f"become one; store it as {mend}"
             )
 
 
 def _perturbed(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
     """Columns that tell units or rows apart and hold reports in the place of values."""
-    for column, its in table.columns.items():
-        if (name, column) in apart and its.collected is not None:
+    for column, other in table.columns.items():
+        if (name, column) in apart and other.collected is not None:
             yield (
                 f"table {name}, column {column}: tells units or rows apart, and a perturbed value does not; remove "
                 "collected, or the key or reference"

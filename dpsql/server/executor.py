@@ -201,9 +201,9 @@ class Executor:
             case "ROLLBACK":
                 opened = self.transaction.back_to(wanted.name)
                 self.portals = {
-                    name: each
-                    for name, each in self.portals.items()
-                    if each.opened < opened or each.hold
+                    name: portal
+                    for name, portal in self.portals.items()
+                    if portal.opened < opened or portal.hold
                 }
             case _:
                 assert_never(wanted.action)

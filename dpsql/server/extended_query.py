@@ -169,18 +169,19 @@ def _declared(oid: int) -> PostgresType | None:
 
 def _values(kinds: Sequence[PostgresType], message: codec.Bind) -> tuple[object, ...]:
     """The parameter values, decoded by their types."""
-    given = message.param_values
-    if len(given) != len(kinds):
+    param_values = message.param_values
+    if len(param_values) != len(kinds):
         raise WireError(
             "08P01",
-            f"bind message supplies {len(given)} parameters, but prepared statement "
+            f"bind message supplies {len(param_values)} parameters, but prepared statement "
             f'"{message.statement}" requires {len(kinds)}',
         )
-    if sum(len(data) for data in given if data is not None) > LARGEST:
+    if sum(len(data) for data in param_values if data is not None) > LARGEST:
         raise WireError("54000", f"the values of the parameters have more than {LARGEST} bytes")
-    codes = expanded(message.param_formats, len(given))
+    codes = expanded(message.param_formats, len(param_values))
     return tuple(
-        _value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True)
+        _value(kind, code, data)
+        for kind, code, data in zip(kinds, codes, param_values, strict=True)
     )
 
 

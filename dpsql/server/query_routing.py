@@ -169,7 +169,7 @@ class QueryRouter:
         )
         known = self._catalogue.parameters(query.text)
         given = (*declared, *[None] * len(known))
-        kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
+        kinds = tuple(given[index] or _catalogued(oid) for index, oid in enumerate(known))
 
         def run(values: Sequence[object]) -> Outcome:
             return self._located(
@@ -235,7 +235,7 @@ def _kinds(
 ) -> tuple[PostgresType, ...]:
     """The types of parameters: the client's, or else those that the statement implies."""
     given = (*declared, *[None] * len(inferred))
-    return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))
+    return tuple(given[index] or by_name(name) for index, name in enumerate(inferred))
 
 
 def _catalogued(oid: int) -> PostgresType:

@@ -109,9 +109,9 @@ class Transaction:
         self._points.clear()
 
     def _find(self, name: str) -> int:
-        for place in range(len(self._points) - 1, -1, -1):
-            if self._points[place].name == name:
-                return place
+        for index in range(len(self._points) - 1, -1, -1):
+            if self._points[index].name == name:
+                return index
         raise WireError("3B001", f'savepoint "{name}" does not exist')
 
     def _require_open(self, what: str) -> None:

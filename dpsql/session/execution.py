@@ -253,10 +253,10 @@ class Execution:
     def refined(self, plan: Plan, scope: CancelScope) -> ViewAnswer | None:
         """What all answers tell of the plan's cores by now, which is given from then on."""
         with scope.sandbox() as postprocessor:
-            found = self.of_views(plan, postprocessor, refine=True)
-            if found is None or self.answers is None:
-                return found
-            return self.answers.give(plan, found, postprocessor.evaluated)
+            result = self.of_views(plan, postprocessor, refine=True)
+            if result is None or self.answers is None:
+                return result
+            return self.answers.give(plan, result, postprocessor.evaluated)
 
     def part_of_views(
         self, plan: Plan, postprocessor: PostProcessor, version: str | None

@@ -128,7 +128,8 @@ def explain(
         known=known,
         reached=reached,
         within=tuple(
-            _within(each, column) for each, column in zip(ranges(plan), plan.columns, strict=True)
+            _within(range_, column)
+            for range_, column in zip(ranges(plan), plan.columns, strict=True)
         ),
         groups=groups_said(plan) if rest is None else (),
         given=(

@@ -134,13 +134,13 @@ class Explanation:
         """
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
         lines += [
-            f"derived{place}, made of released rows:\n{sql}"
-            for place, sql in enumerate(self.derived_sql)
+            f"derived{index}, made of released rows:\n{sql}"
+            for index, sql in enumerate(self.derived_sql)
         ]
         lines += [
-            f"cell {place}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
+            f"cell {index}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
-            for place, cell in enumerate(self.cells)
+            for index, cell in enumerate(self.cells)
         ]
         lines += [*self.levels, *self.joins, *self.norms, *self.groups]
         percent = f"{100 * self.confidence:g} %"
@@ -165,13 +165,13 @@ class Explanation:
             lines.append(self.missing_groups)
         if self.answers is None:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
-        left = self.remaining
+        remaining = self.remaining
         free = "nothing, for it was paid for already; otherwise " if self.stored else ""
         lines += [
             *self.made_of,
-            f"takes: {free}{self.answers.part} of the budget; {self.answers}{left.renewed}",
+            f"takes: {free}{self.answers.part} of the budget; {self.answers}{remaining.renewed}",
             f"price: ε = {shown(self.epsilon)} (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})",
-            f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}",
+            f"left: ε = {shown(remaining.epsilon)} of {shown(remaining.budget.epsilon)}, δ = {shown(remaining.delta)}",
         ]
         if self.alone is not None:
             lines.append(f"alone: {self.alone}; the budget is the guarantee, a price is none")

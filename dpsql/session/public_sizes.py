@@ -182,7 +182,7 @@ def require_few_candidates(plan: Plan, count: PublicCount) -> None:
     for core in plan.cores:
         found = counting(core.dialect, core.core)
         if found is not None:
-            require_few_keys(core.core, prod(count(*each) for each in found.queries))
+            require_few_keys(core.core, prod(count(*query) for query in found.queries))
 
 
 def many_candidates(plan: Plan, released: Released) -> tuple[str, ...]:

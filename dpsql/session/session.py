@@ -153,11 +153,11 @@ class Session(StatementPlanner):
 
     def paid_for(self, price: Price) -> str:
         """What an answer took, and what is left, in the words of all front ends."""
-        left = self.remaining
+        remaining = self.remaining
         if price.cost == FREE:
             free = f"free: {'answered before, and paid for once' if price.stored else 'no private row was read'}"
-            return f"{free}; {self.ordinary_answers(left).said('')}{left.renewed}"
-        return f"{left.answers_left(price.cost).took}{left.renewed}"
+            return f"{free}; {self.ordinary_answers(remaining).said('')}{remaining.renewed}"
+        return f"{remaining.answers_left(price.cost).took}{remaining.renewed}"
 
     @cancellable
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
@@ -187,8 +187,8 @@ class Session(StatementPlanner):
             case request.Show(name=name):
                 if name in SETTINGS:
                     return status_rows.lines(name, [self._settings.shown(name)])
-                left = self.remaining
-                return status_rows.budget(left, self.ordinary_answers(left))
+                remaining = self.remaining
+                return status_rows.budget(remaining, self.ordinary_answers(remaining))
             case request.TransactionControl():
                 return Result((), [], [])
             case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as wanted:

@@ -73,10 +73,10 @@ class Reflection:
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedForeignKeyConstraint]:
         """The references that the schema declares, each of one column."""
-        found: list[ReflectedForeignKeyConstraint] = []
+        result: list[ReflectedForeignKeyConstraint] = []
         for column, target in _table(connection, table_name, schema).references.items():
             table, _, referred = target.partition(".")
-            found.append(
+            result.append(
                 {
                     "name": None,
                     "constrained_columns": [column],
@@ -86,7 +86,7 @@ class Reflection:
                     "options": {},
                 }
             )
-        return found
+        return result
 
     @reflection.cache
     def get_table_comment(
@@ -121,8 +121,8 @@ class Reflection:
 
 
 def _declared(connection: Connection) -> Schema:
-    found: Schema = connection.connection.dbapi_connection.schema  # type: ignore[union-attr]
-    return found
+    schema: Schema = connection.connection.dbapi_connection.schema  # type: ignore[union-attr]
+    return schema
 
 
 def _table(connection: Connection, name: str, schema: str | None) -> Table:
@@ -135,5 +135,5 @@ def _table(connection: Connection, name: str, schema: str | None) -> Table:
 def _type_of(declared: SqlType) -> types.TypeEngine[Any]:
     """SQLAlchemy's type for a declared type, with the digits of a decimal."""
     digits = [each for each in (declared.precision, declared.scale) if each is not None]
-    found: types.TypeEngine[Any] = getattr(types, declared.facts.sqlalchemy)(*digits)
-    return found
+    result: types.TypeEngine[Any] = getattr(types, declared.facts.sqlalchemy)(*digits)
+    return result

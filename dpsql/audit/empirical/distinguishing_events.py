@@ -42,7 +42,7 @@ def features(
     for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
         left = NeighbourRows.of(core, here)
         right = NeighbourRows.of(core, there)
-        rows = {repr(key): place for place, key in enumerate(table.keys)}
+        rows = {repr(key): index for index, key in enumerate(table.keys)}
         shown += len(rows)
         for key in sorted(left.rows.keys() | right.rows.keys()):
             place = rows.get(key)
@@ -157,13 +157,13 @@ class ReleaseClaim:
             return 0.0
         if self.pure:
             return log(p / q)
-        found = sqrt(
+        result = sqrt(
             2 * max(_renyi(p, min(q + self.delta, 1.0), order) / order for order in _ORDERS)
         )
         if self.normal and self.delta == 0 and q > 0 and p < 1:
             normal = NormalDist()
-            found = max(found, normal.inv_cdf(p) - normal.inv_cdf(q))
-        return found
+            result = max(result, normal.inv_cdf(p) - normal.inv_cdf(q))
+        return result
 
 
 def _renyi(p: float, q: float, order: float) -> float:
@@ -205,7 +205,7 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
 
     It tests both directions: two events, with two probabilities each.
     """
-    found = 0.0
+    result = 0.0
     for left, right in ((one, other), (other, one)):
         ends = int(len(left) * TRAINING), int(len(right) * TRAINING)
         event = best_event(claim, left[: ends[0]], right[: ends[1]])
@@ -215,5 +215,5 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
             shown = claim.shown(
                 event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4
             )
-            found = max(found, shown if isfinite(shown) else 0.0)
-    return found
+            result = max(result, shown if isfinite(shown) else 0.0)
+    return result

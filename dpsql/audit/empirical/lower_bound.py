@@ -70,9 +70,9 @@ def check_epsilon(
     """One check for each statement and each pair of neighbours."""
     checks: list[AuditCheck] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
-    for place, text in enumerate(texts, 1):
+    for index, text in enumerate(texts, 1):
         shown = " ".join(text.split())
-        step = f"empirical ε: statement {place} of {len(texts)}"
+        step = f"empirical ε: statement {index} of {len(texts)}"
         clock.tell(step)
         try:
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
@@ -168,7 +168,7 @@ def _pairs(
         uses = [use for core, here, there in pairs for use in compare(core, here, there).uses]
         found.append((largest_claim_use(uses), left, right))
     found.sort(key=lambda each: each[0], reverse=True)
-    for place, (_, left, right) in enumerate(found[:PAIRS], 1):
+    for index, (_, left, right) in enumerate(found[:PAIRS], 1):
         sides = [
             _changed(core, here, there)
             for core, here, there in zip(plan.cores, left, right, strict=True)
@@ -176,7 +176,7 @@ def _pairs(
         one_side = tuple(one for one, _ in sides)
         other_side = tuple(other for _, other in sides)
         yield NeighbourRelease(
-            f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True
+            f"the data and a neighbour, {index} of {PAIRS}", one_side, other_side, private=True
         )
 
 
@@ -234,10 +234,10 @@ def _released(
 ) -> Outputs:
     """The features of many releases, made by the function that releases to analysts."""
     found = []
-    for place in range(draws):
-        if place % 256 == 0:
+    for index in range(draws):
+        if index % 256 == 0:
             clock.check()
-        released = release(ExactRows([list(each) for each in rows]), plan.cores, plan.confidence)
+        released = release(ExactRows([list(row) for row in rows]), plan.cores, plan.confidence)
         found.append(features(plan, released, pair.one, pair.other))
     return np.array(found, float)
 

@@ -155,7 +155,7 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
                 return ClaimComparison((), ("the number of candidates depends on the data",))
-            change = [_at(here, wide, place) - _at(there, broad, place) for place in places]
+            change = [_at(here, wide, index) - _at(there, broad, index) for index in places]
             found.append(max(change) - min(change))
         spreads.append(found)
     choices = [choice for choice, _, _ in exact_utilities(ranking, *_NOTHING_LISTED)]
@@ -163,7 +163,7 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
     paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
     whole = ClaimComparison((), () if paid else ("the choices of a rank are not all paid for",))
     for number, choice in enumerate(choices):
-        whole += _spread(choice, [found[number] for found in spreads], "rank")
+        whole += _spread(choice, [spread[number] for spread in spreads], "rank")
     for around in places[:: -(-len(places) // TRIED_AROUND)]:
         whole += _around(ranking, around, left, right)
     return whole
@@ -178,14 +178,14 @@ def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -
         }
         for side in (left, right)
     )
-    found = ClaimComparison()
+    result = ClaimComparison()
     for number, (tree, _) in enumerate(exact_cells(ranking, place, *_NOTHING_LISTED)):
         leaves = (
             {key: (range(tree.bins), cells[number][1]) for key, cells in side.items()}
             for side in (one, other)
         )
-        found += levels(tree, *leaves)
-    return found
+        result += levels(tree, *leaves)
+    return result
 
 
 def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimComparison:
@@ -197,7 +197,7 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
         one, other = (
             dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
         )
-        change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
+        change = [one.get(index, 0) - other.get(index, 0) for index in range(peeling.values)]
         spreads.append(max(change) - min(change))
     paid = peeling.cost == sum([peeling.each.cost] * peeling.most, FREE)
     return _spread(peeling.each, spreads, "most frequent") + ClaimComparison(
@@ -218,7 +218,7 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
             dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
         )
         above = [
-            sum(one.get(place, 0) - other.get(place, 0) for place in range(size + 1, scan.sizes))
+            sum(one.get(index, 0) - other.get(index, 0) for index in range(size + 1, scan.sizes))
             for size in range(scan.sizes)
         ]
         if scan.monotone and min(above) < 0 < max(above):
@@ -254,7 +254,7 @@ def _spread(
     """
     if isinstance(choice, ConcentratedExponential):
         use = ClaimUsage(
-            kind, sum(each * each for each in spreads), choice.spread_squared, squared=True
+            kind, sum(spread * spread for spread in spreads), choice.spread_squared, squared=True
         )
         charged = choice.rate**2 * choice.spread_squared / 8 <= choice.cost.rho
     else:
@@ -300,7 +300,7 @@ def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimCo
     whatever was drawn before.
     """
     listed = [each or _NOTHING_LISTED for side in (left, right) for each in side.values()]
-    near = sorted({place for places, _ in listed for place in places} | {0, recursion.bins - 1})
+    near = sorted({index for places, _ in listed for index in places} | {0, recursion.bins - 1})
     found = ClaimComparison()
     tree = recursion.around
     for turn in TURNS:
@@ -309,7 +309,7 @@ def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimCo
         for key in left.keys() | right.keys():
             sides = [side.get(key) or _NOTHING_LISTED for side in (left, right)]
             one, other = (
-                list(exact_splits(recursion, _near_places(near, turn), *each)) for each in sides
+                list(exact_splits(recursion, _near_places(near, turn), *side)) for side in sides
             )
             for number, each in enumerate(sides):
                 tree, counts = exact_counts(recursion, [place for _, place, _, _ in one], *each)
@@ -343,7 +343,7 @@ def _near_places(near: list[int], turn: Fraction) -> Callable[[RowsBetween], int
 
 
 def _level(recursion: QuantileRecursion, split: QuantileSplit) -> int:
-    return next(place for place, level in enumerate(recursion.first.levels) if split in level)
+    return next(index for index, level in enumerate(recursion.first.levels) if split in level)
 
 
 def _range(
@@ -369,8 +369,8 @@ def _use(moved: list[tuple[Exponential, int]]) -> ClaimUsage:
     choices = [choice for choice, _ in moved]
     squared = isinstance(choices[0], ConcentratedExponential)
     claims = [
-        each.spread_squared if isinstance(each, ConcentratedExponential) else each.spread
-        for each in choices
+        choice.spread_squared if isinstance(choice, ConcentratedExponential) else choice.spread
+        for choice in choices
     ]
     whole = lcm(*claims)
     parts = [

@@ -81,29 +81,29 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
         return ClaimComparison((), ("public keys differ between neighbours",))
     if not core.core.keys and (len(one), len(other)) != (1, 1):
         return ClaimComparison((), ("a statement without keys gives other than one row",))
-    found = ClaimComparison()
-    for place, cell in enumerate(core.cells):
-        change = changes(left, right, place)
+    result = ClaimComparison()
+    for index, cell in enumerate(core.cells):
+        change = changes(left, right, index)
         kind = cell_kind(cell.contribution.cell, cell.mechanism)
-        found += ClaimComparison((distance(kind, cell.mechanism, change),))
+        result += ClaimComparison((distance(kind, cell.mechanism, change),))
     if core.selection is not None:
-        found += _selection(core, left, right)
-    for place, histogram in enumerate(core.histograms):
-        sides = left.histogram(place), right.histogram(place)
+        result += _selection(core, left, right)
+    for index, histogram in enumerate(core.histograms):
+        sides = left.histogram(index), right.histogram(index)
         match histogram.mechanism:
             case TreeMechanism() as tree:
-                found += levels(tree, *sides)
+                result += levels(tree, *sides)
             case QuantileChoices() as ranking:
-                found += ranks(ranking, *sides)
+                result += ranks(ranking, *sides)
             case QuantilesWithFallback() as either:
-                found += with_fallback(either, *sides)
+                result += with_fallback(either, *sides)
             case TopKPeeling() as peeling:
-                found += frequencies(peeling, *sides)
+                result += frequencies(peeling, *sides)
             case ClippingBoundSearch() as scan:
-                found += size_scan_use(scan, *sides)
+                result += size_scan_use(scan, *sides)
             case _:
                 assert_never(histogram.mechanism)
-    return found
+    return result
 
 
 def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:

@@ -74,8 +74,8 @@ def extreme_units(schema: Schema) -> list[str]:
         if declared.public:
             continue
         rows, unit = owned(schema, table)
-        for column, its in declared.columns.items():
-            if not (its.type.is_numeric or its.type.is_temporal):
+        for column, other in declared.columns.items():
+            if not (other.type.is_numeric or other.type.is_temporal):
                 continue
             queries += [
                 f'SELECT {side}({unit}, t0."{column}") AS unit FROM {rows} WHERE {unit} IS NOT NULL'
@@ -161,8 +161,8 @@ class NeighbourDatabases:
         ]
         queries += extreme_units(self._schema)
         queries.append(f"{each} GROUP BY unit ORDER BY hash(unit, {seed}) LIMIT {most}")
-        for place, query in enumerate(queries):
-            first = place * 10**6
+        for index, query in enumerate(queries):
+            first = index * 10**6
             run(
                 f"INSERT INTO audit.main.chosen SELECT {first} + row_number() OVER (), unit FROM ({query}) AS q "
                 "WHERE unit IS NOT NULL"

@@ -68,8 +68,8 @@ def check_sensitivity(
     checks = [_check_unit_keys(schema, neighbours)]
     clock.tell("sensitivity: units to leave out")
     units = neighbours.choose(most, seed)
-    for place, text in enumerate(texts, 1):
-        clock.tell(f"sensitivity: statement {place} of {len(texts)}")
+    for index, text in enumerate(texts, 1):
+        clock.tell(f"sensitivity: statement {index} of {len(texts)}")
         checks.append(_statement(schema, neighbours, planner, text, units=units, clock=clock))
     return CheckGroup(
         "sensitivity",

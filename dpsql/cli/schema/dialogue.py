@@ -133,7 +133,7 @@ def _way(
     None where the table is left out.
     """
     home = unit.partition(".")[0]
-    private = {name: found for name, found in references.items() if name not in public}
+    private = {name: reference for name, reference in references.items() if name not in public}
     ways = {
         column: target
         for column, target in references.get(table.name, {}).items()
@@ -162,8 +162,8 @@ def _way(
             )
         return {column: target}
 
-    found: dict[str, str] | None = _ask(f"{table.name}", default, read)
-    return found
+    result: dict[str, str] | None = _ask(f"{table.name}", default, read)
+    return result
 
 
 def _budget(choices: Choices) -> Choices:
@@ -211,14 +211,14 @@ def _limits(
             raise ValueError(f"write a number from 1 to {MAX_LIMIT:,}")
         return int(text)
 
-    found = {}
+    result = {}
     for table in tables:
         if table.name not in choices.public and table.name not in choices.left_out:
             alone = table.name == home and guesses.keys.get(home) == column
-            found[table.name] = _ask(
+            result[table.name] = _ask(
                 f"{table.name}, max_rows_per_unit", "1" if alone else str(_USUAL), read
             )
-    return found
+    return result
 
 
 def _positive(text: str) -> str:

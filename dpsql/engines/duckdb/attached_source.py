@@ -107,7 +107,7 @@ class OpenedSource:
         """
         tables = self._source.tables.values()
         return self._source.kind == "sqlite" or any(
-            each.kind == "csv" or len(each.files or ()) > 1 for each in tables
+            table.kind == "csv" or len(table.files or ()) > 1 for table in tables
         )
 
     def _attach(self) -> None:
@@ -211,9 +211,9 @@ class OpenedCursor:
         """
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
-        found = [self._core(core) for core in cores]
+        result = [self._core(core) for core in cores]
         _require_unchanged(self._held)
-        return found
+        return result
 
     def _core(self, core: CoreSql) -> ValueRows:
         require_planned(self._cursor, core.sql, core.tables, core.derived)
@@ -266,7 +266,7 @@ def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Va
     """The rows as a table of the database ``derived``, in the types that the plan has for it;
     NaN is NULL.
     """
-    columns = ", ".join(f"c{place} {sql_type}" for place, sql_type in enumerate(table.types))
+    columns = ", ".join(f"c{index} {sql_type}" for index, sql_type in enumerate(table.types))
     cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
     if rows:
         parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in table.types)
@@ -279,14 +279,14 @@ def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Va
 
 def _limits(limits: ResourceLimits) -> dict[str, Any]:
     """DuckDB's settings for them; where it may not spill it has no folder to spill to."""
-    found: dict[str, Any] = {"temp_directory": limits.folder or ""}
+    result: dict[str, Any] = {"temp_directory": limits.folder or ""}
     if limits.folder is not None:
-        found["max_temp_directory_size"] = _bytes(limits.spill)
+        result["max_temp_directory_size"] = _bytes(limits.spill)
     if limits.memory is not None:
-        found["memory_limit"] = _bytes(limits.memory)
+        result["memory_limit"] = _bytes(limits.memory)
     if limits.threads is not None:
-        found["threads"] = limits.threads
-    return found
+        result["threads"] = limits.threads
+    return result
 
 
 def _bytes(number: int) -> str:

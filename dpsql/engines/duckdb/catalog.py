@@ -173,10 +173,10 @@ def _duckdb_file(
 
 def _by_table(rows: ValueRows) -> Mapping[str, list[tuple[Any, ...]]]:
     """The rows by the name of a table, which stands first in each; a table without any has none."""
-    found = defaultdict[str, list[tuple[Any, ...]]](list)
+    result = defaultdict[str, list[tuple[Any, ...]]](list)
     for name, *facts in rows:
-        found[name].append(tuple(facts))
-    return found
+        result[name].append(tuple(facts))
+    return result
 
 
 def _why_not_a_database(path: Path) -> str:

@@ -69,14 +69,14 @@ def require_planned(
     if not nodes or nodes[-1].get("error") or len(nodes[-1]["statements"]) != 1:
         raise ExecutionFailed
     tables = {
-        (each.get("catalog_name", ""), each.get("schema_name", ""), each["table_name"])
-        for each in nodes
-        if each.get("type") == "BASE_TABLE"
+        (node.get("catalog_name", ""), node.get("schema_name", ""), node["table_name"])
+        for node in nodes
+        if node.get("type") == "BASE_TABLE"
     }
     own = {
         ("", "", entry["key"])
-        for each in nodes
-        for entry in (each.get("cte_map") or {}).get("map", [])
+        for node in nodes
+        for entry in (node.get("cte_map") or {}).get("map", [])
     }
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
     made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
@@ -85,7 +85,7 @@ def require_planned(
         - {("source", "main", table) for table in read}
         - {("derived", "main", table) for table in made}
     )
-    functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
+    functions = {node["function_name"].lower() for node in nodes if "function_name" in node}
     if (
         read != planned
         or made != derived
@@ -93,18 +93,18 @@ def require_planned(
         or not functions <= _EMITTED_FUNCTIONS
     ):
         raise ExecutionFailed
-    if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
+    if not {node["class"] for node in nodes if "class" in node} <= _CLASSES:
         raise ExecutionFailed
     if (
         not {
-            each["type"]
-            for each in nodes
-            if "class" not in each and isinstance(each.get("type"), str)
+            node["type"]
+            for node in nodes
+            if "class" not in node and isinstance(node.get("type"), str)
         }
         <= _PARTS
     ):
         raise ExecutionFailed
-    if any(each.get("sample") is not None or _is_star_of_a_table(each) for each in nodes):
+    if any(node.get("sample") is not None or _is_star_of_a_table(node) for node in nodes):
         raise ExecutionFailed
 
 
@@ -115,14 +115,14 @@ def _nodes(answer: str, spare: int) -> list[dict[str, Any]]:
     brackets = _FLAT.sub("", _STRING.sub("", answer))
     if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MOST_LEVELS:
         raise ExecutionFailed
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
 
     def collect(each: dict[str, Any]) -> dict[str, Any]:
-        found.append(each)
+        result.append(each)
         return each
 
     json.loads("[" * spare + answer + "]" * spare, object_hook=collect)
-    return found
+    return result
 
 
 def _is_star_of_a_table(each: dict[str, Any]) -> bool:

@@ -100,9 +100,9 @@ class DuckDBEngine:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
-        for held in self._holds(opening):
-            with held, swallowed("reading a public table"):
-                return held.public_rows(table)
+        for hold in self._holds(opening):
+            with hold, swallowed("reading a public table"):
+                return hold.public_rows(table)
         raise ExecutionFailed
 
     def public_count(
@@ -138,9 +138,9 @@ class DuckDBEngine:
     ) -> ValueRows:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
-        for held in self._holds(opening):
-            with held, swallowed("looking at public tables"):
-                cursor = held.cursor()
+        for hold in self._holds(opening):
+            with hold, swallowed("looking at public tables"):
+                cursor = hold.cursor()
                 watchdog = started_watchdog(float(self._schema.engine.seconds), cursor)
                 try:
                     return cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
@@ -195,7 +195,7 @@ class DuckDBVersion:
 def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     """The columns of each declared table in the engine's types."""
     tables = {
-        name: {column: DUCKDB.type_name(its.type) for column, its in table.columns.items()}
+        name: {column: DUCKDB.type_name(other.type) for column, other in table.columns.items()}
         for name, table in schema.tables.items()
     }
     units = unit_column_of(schema)
@@ -240,9 +240,13 @@ def data_source_of(schema: Schema) -> DataSource:
 def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
     columns = tuple(
         StoredColumn(
-            name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, nulls=its.nulls
+            name,
+            column.column or (name,),
+            DUCKDB.type_name(column.type),
+            column.reading,
+            nulls=column.nulls,
         )
-        for name, its in table.columns.items()
+        for name, column in table.columns.items()
     )
     if kind != "files":
         return StoredTable(place, "database", columns)
@@ -254,13 +258,13 @@ def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
     first: where its file sums up one that is none, no column of it is read."""
     table = schema.tables[name]
     columns = [
-        (its.type.facts.doubtful_in_parquet, column) for column, its in table.columns.items()
+        (other.type.facts.doubtful_in_parquet, column) for column, other in table.columns.items()
     ]
     doubtful = sorted(
-        (order, place) for place, (order, _) in enumerate(columns) if order is not None
+        (order, index) for index, (order, _) in enumerate(columns) if order is not None
     )
     places = [place for _, place in doubtful] or range(len(columns[:1]))
-    return [] if table.public else [(name, columns[place][1]) for place in places]
+    return [] if table.public else [(name, columns[index][1]) for index in places]
 
 
 def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:

@@ -138,7 +138,7 @@ class DuckDBReading:
         also if nobody waits for it any more.
         """
         self._watchdog = started_watchdog(seconds, self._cursor)
-        rows = [list(each) for each in self._cursor.rows(derived, core_sqls(stage))]
+        rows = [list(row) for row in self._cursor.rows(derived, core_sqls(stage))]
         self._watchdog.cancel()
         return rows
 

@@ -123,10 +123,10 @@ def _values(kind: str, data: bytes) -> list[Any]:
         return _bins_read(data)
     if kind != JSON:
         raise ValueError("a column that is written in no way")
-    found = json.loads(data, object_hook=_unmarked)
-    if not isinstance(found, list):
+    result = json.loads(data, object_hook=_unmarked)
+    if not isinstance(result, list):
         raise ValueError("no column")
-    return found
+    return result
 
 
 def _bins_written(column: Sequence[BinCounts]) -> bytes:
@@ -135,24 +135,24 @@ def _bins_written(column: Sequence[BinCounts]) -> bytes:
     """
     sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
     return b"".join(
-        [sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)]
+        [sizes.tobytes(), *(bin_.tobytes() for bins in column if bins is not None for bin_ in bins)]
     )
 
 
 def _bins_read(data: bytes) -> list[Any]:
     numbers = memoryview(data).cast("q")
-    found = list[BinCounts]()
+    result = list[BinCounts]()
     at = 1 + numbers[0]
     for size in numbers[1:at].tolist():
         middle = at + max(size, 0)
         end = at + 2 * max(size, 0)
-        found.append(
+        result.append(
             None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end]))
         )
         at = end
     if at != len(numbers):
         raise ValueError("bins of other sizes than are told")
-    return found
+    return result
 
 
 def _marked(value: object) -> dict[str, str]:

@@ -111,7 +111,8 @@ def _with_guesses(table: CatalogTable) -> CatalogTable:
 
 def _of_sqlite(table: CatalogTable) -> CatalogTable:
     return replace(
-        table, columns=tuple(replace(each, type=sqlite_type(each.type)) for each in table.columns)
+        table,
+        columns=tuple(replace(column, type=sqlite_type(column.type)) for column in table.columns),
     )
 
 
@@ -152,7 +153,9 @@ def _sniffed(
         written, columns = _sniffed_file(connection, files[0], {})
         for file in files[1:]:
             _, more = _sniffed_file(connection, file, written)
-            columns = {name: its.wider(more.get(name, its)) for name, its in columns.items()}
+            columns = {
+                name: column.wider(more.get(name, column)) for name, column in columns.items()
+            }
     usual = csv_of(str(files[0]))
     marks = {name: value for name, value in written.items() if value != getattr(usual, name)}
     return marks, columns

@@ -137,18 +137,18 @@ def faults_of(files: Sequence[Path]) -> list[str]:
     """For the owner's log: the files that are missing, that may not be read, or that do not begin
     and end as their kind does; what is wrong inside of a file is not seen here.
     """
-    found = []
+    result = []
     for file in files:
         try:
             with file.open("rb") as opened:
                 for place, mark in _MARKS.get(file.suffix, ()):
                     opened.seek(place, os.SEEK_END if place < 0 else os.SEEK_SET)
                     if opened.read(len(mark)) != mark:
-                        found.append(f"{file} is no whole {file.suffix[1:]} file")
+                        result.append(f"{file} is no whole {file.suffix[1:]} file")
                         break
         except OSError as error:
-            found.append(f"{file}: {error.strerror}")
-    return found
+            result.append(f"{file}: {error.strerror}")
+    return result
 
 
 #: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
@@ -226,18 +226,18 @@ class HeldFiles:
             held = files[str(file.absolute())] = self._file(file)
             return held.place
 
-        found = located(_below_one_folder(source), place)
+        result = located(_below_one_folder(source), place)
         if source.kind != "files":
             for file in source_files(source):
                 place(file)
-            found = replace(source, path=str(next(iter(files.values())).real))
-        elif not all(table.files for table in found.tables.values()):
+            result = replace(source, path=str(next(iter(files.values())).real))
+        elif not all(table.files for table in result.tables.values()):
             raise FileNotFoundError
         for name in self._files.keys() - files.keys():
             _let_go(self._files[name])
         self._files.clear()
         self._files.update(files)
-        return found
+        return result
 
     @property
     def paths(self) -> list[str]:
@@ -328,10 +328,10 @@ def _held(path: Path) -> HeldFile:
         # closing one that reads would # end them
         descriptor = os.open(real, os.O_PATH | os.O_CLOEXEC)
         facts = os.fstat(descriptor)
-        found = HeldFile(real, descriptor, state_of(facts), facts.st_nlink)
+        result = HeldFile(real, descriptor, state_of(facts), facts.st_nlink)
         with suppress(OSError):
-            if state_of(Path(found.place).stat())[:2] == found.state[:2]:
-                return found
+            if state_of(Path(result.place).stat())[:2] == result.state[:2]:
+                return result
         os.close(descriptor)
     facts = real.stat()
     return HeldFile(real, None, state_of(facts), facts.st_nlink)

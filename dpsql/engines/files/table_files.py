@@ -92,10 +92,10 @@ def partition_of(place: Path, file: Path) -> dict[str, str | None]:
     {'year': '2020', 'town': 'St Ives'}
     """
     folders = file.relative_to(root_of(place)).parts[:-1] if place != file else ()
-    found = {}
+    result = {}
     for name, value in (match.groups() for match in map(_PARTITION.fullmatch, folders) if match):
-        found[unquote(name)] = None if value == _NULL else unquote(value)
-    return found
+        result[unquote(name)] = None if value == _NULL else unquote(value)
+    return result
 
 
 def with_journal(file: Path) -> list[Path]:
@@ -122,7 +122,7 @@ def found_tables(source: Path) -> list[tuple[str, Path]]:
         return [(source.resolve().name, source)]
     return [
         *((_stem(file), file) for file in files),
-        *((each.name, each) for each in folders if files_of(each)),
+        *((folder.name, folder) for folder in folders if files_of(folder)),
     ]
 
 

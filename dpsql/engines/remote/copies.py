@@ -128,14 +128,14 @@ class RemoteCopies:
             self._stale = True
             self._look_at = math.inf
             try:
-                for left in reversed(range(TRIES + 1)):
+                for tries_left in reversed(range(TRIES + 1)):
                     self._require_open()
                     found = self._store.look()
                     if self._has(found):
                         self._stale = False
                         self._failure = ""
                         return
-                    if left:
+                    if tries_left:
                         self._copy(found)
             finally:
                 self._look_at = time.monotonic() + AGAIN
@@ -196,7 +196,7 @@ class RemoteCopies:
         else:
             return
         places = sorted(self._copied, key=len, reverse=True)
-        named = {str(Path(self._folder, place)): self._copied[place][0].address for place in places}
+        named = {str(Path(self._folder, index)): self._copied[index][0].address for index in places}
         for place, address in {**named, str(self.place): self._source}.items():
             said = said.replace(place, address)
         raise SchemaError(said)

@@ -49,18 +49,18 @@ def addresses_of(source: str) -> list[str]:
     ['https://host/shop/customers.csv', 'https://host/shop/visits.csv']
     """
     braces = _BRACES.fullmatch(source)
-    found = (
+    result = (
         [source]
         if braces is None
         else [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
     )
-    for address in found:
+    for address in result:
         if "?" in address or "#" in address or "@" in urlsplit(address).netloc:
             raise SchemaError(_KEY)
         match = _ADDRESS.fullmatch(address)
         if match is None or GLOB.search(unquote(address)):
             raise SchemaError(f"{address}: {_ONE}")
-    return found
+    return result
 
 
 class HttpsFiles:
@@ -70,7 +70,7 @@ class HttpsFiles:
         self._addresses = addresses_of(source)
         host, _, name = _parts(self._addresses[0])
         self.source = host if _BRACES.fullmatch(source) else f"{host}/{name}"
-        self._places = {f"{host}/{_parts(each)[2]}": each for each in self._addresses}
+        self._places = {f"{host}/{_parts(address)[2]}": address for address in self._addresses}
         if len(self._places) < len(self._addresses):
             raise SchemaError(
                 f"{source}: names two files of one name; each is a table, and its name the table's"
@@ -146,10 +146,10 @@ class _ToHttpsAlone(HTTPRedirectHandler):
             raise store_error(
                 req.full_url, "its server leads to an address that is not https; name the right one"
             )
-        found = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if found is not None:
-            found.method = req.get_method()
-        return found
+        result = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if result is not None:
+            result.method = req.get_method()
+        return result
 
 
 def _opener() -> OpenerDirector:

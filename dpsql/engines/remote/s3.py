@@ -81,13 +81,13 @@ class S3Objects:
                 yield from page.get("Contents", ())
 
     def _data_files(self, listed: Iterable[Mapping[str, Any]]) -> list[RemoteFile]:
-        found = [self._file(each) for each in listed if kind_of(Path(each["Key"])) is not None]
-        if not found:
+        result = [self._file(each) for each in listed if kind_of(Path(each["Key"])) is not None]
+        if not result:
             raise store_error(
                 self._address,
                 "there is no such object, and no Parquet or CSV file below or like it",
             )
-        return found
+        return result
 
     def _file(self, entry: Mapping[str, Any]) -> RemoteFile:
         address = f"s3://{self._bucket}/{entry['Key']}"

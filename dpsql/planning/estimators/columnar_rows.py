@@ -114,25 +114,25 @@ def rows_at(
     [('a', Fraction(1, 2)), ('c', Fraction(3, 2))]
     """
     if not isinstance(rows, ColumnarRows):
-        return [rows[place] for place in places]
+        return [rows[index] for index in places]
     return ColumnarRows(tuple(_picked(each, places) for each in rows.columns), len(places))
 
 
 def _picked(values: Sequence[Any], places: Sequence[int]) -> Sequence[Any]:
     match values:
         case StepColumn(counts=counts, step=step):
-            return StepColumn([counts[place] for place in places], step)
+            return StepColumn([counts[index] for index in places], step)
         case IntervalColumn(low=low, high=high):
             return IntervalColumn(
-                [low[place] for place in places], [high[place] for place in places]
+                [low[index] for index in places], [high[index] for index in places]
             )
         case _:
-            return [values[place] for place in places]
+            return [values[index] for index in places]
 
 
 def columns(rows: Sequence[tuple[Any, ...]], width: int) -> tuple[Sequence[Any], ...]:
     """The columns of rows that have ``width`` of them."""
-    return tuple(column(rows, place) for place in range(width))
+    return tuple(column(rows, index) for index in range(width))
 
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.

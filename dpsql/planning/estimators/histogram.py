@@ -92,7 +92,7 @@ def read(
     if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
     if isinstance(frequent, PresentValues):
-        return joined(frequent, [place for place, count in enumerate(counts) if count >= least])
+        return joined(frequent, [index for index, count in enumerate(counts) if count >= least])
     order = sorted(range(len(counts)), key=lambda place: -counts[place])
     found = [frequent.values[place] for place in order]
     return found[0] if frequent.most is None else found[: frequent.most]
@@ -123,7 +123,7 @@ def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
 
 def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:
     """The value that was chosen first, or the list of those that were chosen."""
-    found = [frequent.values[place] for place in places]
+    found = [frequent.values[index] for index in places]
     return (
         found[0]
         if isinstance(frequent, ClippingBound) or frequent.most is None
@@ -252,8 +252,8 @@ def quantiles_of(
             ranked = NoisyDistribution(counted, axis, step, confidence)
             shows_rows = counted.shows_rows(confidence)
             chosen = {
-                target: ChosenQuantile(place, _ends(ranked, target, cells), shows_rows)
-                for target, place in places.items()
+                target: ChosenQuantile(index, _ends(ranked, target, cells), shows_rows)
+                for target, index in places.items()
             }
             return ChosenQuantiles(chosen, bins, confidence)
         case _:
@@ -329,6 +329,6 @@ class ChosenQuantiles:
 
 
 def _target(fraction: Fraction, ranks: Ranks) -> RankTarget:
-    found = target(fraction, ranks)
-    assert found is not None
-    return found
+    result = target(fraction, ranks)
+    assert result is not None
+    return result

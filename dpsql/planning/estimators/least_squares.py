@@ -129,7 +129,7 @@ def _sums(level: MeasuredLevel, numbers: FloatArray) -> FloatArray:
 
 def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) -> FloatArray:
     """The solution of the normal equations by conjugate gradients."""
-    found = np.zeros_like(wanted)
+    result = np.zeros_like(wanted)
     rest = wanted.copy()
     direction = rest.copy()
     size = float(rest @ rest)
@@ -139,12 +139,12 @@ def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) ->
             break
         image = normal(direction)
         length = size / float(direction @ image)
-        found = found + length * direction
+        result = result + length * direction
         rest = rest - length * image
         before = size
         size = float(rest @ rest)
         direction = rest + (size / before) * direction
-    return found
+    return result
 
 
 #: Noise that is all but certain to be 0 has a deviation that is no double, and neither is the

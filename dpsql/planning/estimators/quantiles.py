@@ -63,7 +63,7 @@ class RankNoise:
 
     def deviations(self) -> list[float]:
         """Those of all edges, from the first to the last."""
-        return [sqrt(self.covariance(place, place)) for place in range(self.children + 1)]
+        return [sqrt(self.covariance(index, index)) for index in range(self.children + 1)]
 
     def below(self, child: int) -> tuple[float, float, float]:
         """What the edges between the child's own children know of it."""
@@ -150,15 +150,15 @@ class NoisyDistribution:
 
         def below(sums: list[float], moved: RankNoise, _: int) -> int:
             sure = [
-                each - target + half * most + 1
-                for each, most in zip(sums, moved.deviations(), strict=True)
+                sum_ - target + half * most + 1
+                for sum_, most in zip(sums, moved.deviations(), strict=True)
             ]
             return _first(sure[1:], lambda each: each >= 0)
 
         def above(sums: list[float], moved: RankNoise, _: int) -> int:
             sure = [
-                each - target - half * most - 1
-                for each, most in zip(sums, moved.deviations(), strict=True)
+                sum_ - target - half * most - 1
+                for sum_, most in zip(sums, moved.deviations(), strict=True)
             ]
             return _last(sure[:-1], lambda each: each <= 0)
 
@@ -273,7 +273,10 @@ class NoisyDistribution:
         """
         one = self._noisy.tree.explained_by_noise() * self._step
         sums = accumulate(counts)
-        most = [max(one * each, LEAST_EVIDENCE) for each in _sum_deviations(len(counts), level)]
+        most = [
+            max(one * sum_deviation, LEAST_EVIDENCE)
+            for sum_deviation in _sum_deviations(len(counts), level)
+        ]
         evident = [
             count > max(one, LEAST_EVIDENCE) or total > explained
             for count, total, explained in zip(counts, sums, most, strict=True)
@@ -313,12 +316,12 @@ def _monotone(sums: list[float]) -> list[float]:
 
 def _first(numbers: list[float], holds: Callable[[float], bool]) -> int:
     """The first place where it holds; the last place where it never does."""
-    return next((place for place, each in enumerate(numbers) if holds(each)), len(numbers) - 1)
+    return next((index for index, number in enumerate(numbers) if holds(number)), len(numbers) - 1)
 
 
 def _last(numbers: list[float], holds: Callable[[float], bool]) -> int:
     """The last place where it holds; the first where it never does."""
-    return next((place for place in reversed(range(len(numbers))) if holds(numbers[place])), 0)
+    return next((index for index in reversed(range(len(numbers))) if holds(numbers[index])), 0)
 
 
 #: 1970-01-01 in days of the axis, which are those of `date.fromordinal`.

@@ -102,9 +102,9 @@ def _sum_of(
     steps = [column.step * factor for column, factor in parts]
     denominator = lcm(constant.denominator, *(step.denominator for step in steps))
     counts = [_integers(column.counts) for column, _ in parts]
-    if any(each is None for each in counts):
+    if any(count is None for count in counts):
         return None
-    whole = [each for each in counts if each is not None]
+    whole = [count for count in counts if count is not None]
     factors = [int(step * denominator) for step in steps]
     added = int(constant * denominator)
     most = sum(

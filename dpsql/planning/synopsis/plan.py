@@ -128,8 +128,8 @@ def _within(
         if np.all(ratio <= 1):
             break
         importance = importance * np.maximum(ratio, 1) ** 0.7
-    for part in range(_TRIED, 0, -1):
-        mixed = _rounded_to_grain(found * (part / _TRIED) + separate * (1 - part / _TRIED))
+    for index in range(_TRIED, 0, -1):
+        mixed = _rounded_to_grain(found * (index / _TRIED) + separate * (1 - index / _TRIED))
         if np.all(
             variances(precisions, np.array(mixed, dtype=np.float64), power, most)
             <= bound * (1 + 1e-9)
@@ -144,7 +144,7 @@ def _rounded_to_grain(
     """The weights as multiples of the grain, whose sum is 1:
     the largest takes what rounding leaves.
     """
-    found = [Fraction(round(each / float(grain))) * grain for each in weights]
+    found = [Fraction(round(weight / float(grain))) * grain for weight in weights]
     largest = max(range(len(found)), key=found.__getitem__)
     found[largest] = 1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))
     return tuple(found)
@@ -247,16 +247,16 @@ def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fractio
     """The core at a share of the price, which its cells split as they do;
     its groups need no evidence.
     """
-    prices = [_price(each) for each in core.cells]
+    prices = [_price(cell) for cell in core.cells]
     whole = sum(prices, Fraction(0))
     cells = tuple(
         replace(
-            each,
+            cell,
             mechanism=mechanism(
-                each.contribution, core.norm, privacy.neighbours, price, share=share * own / whole
+                cell.contribution, core.norm, privacy.neighbours, price, share=share * other / whole
             ),
         )
-        for each, own in zip(core.cells, prices, strict=True)
+        for cell, other in zip(core.cells, prices, strict=True)
     )
     return replace(core, cells=cells, presence=None)
 
@@ -288,10 +288,12 @@ def synopsis_plan(
     errors = tuple[ExpectedError, ...]()
     if queries:
         precisions = np.array(
-            [[1 / each for each in query.variances] for query in queries], dtype=np.float64
+            [[1 / variance for variance in query.variances] for query in queries], dtype=np.float64
         )
         statements = [query.statement for query in queries]
-        importance = np.array([1 / statements.count(each) for each in statements], dtype=np.float64)
+        importance = np.array(
+            [1 / statements.count(statement) for statement in statements], dtype=np.float64
+        )
         power = 1 if isinstance(marginals[0].plan.cells[0].mechanism, Gaussian) else 2
         alone = np.array(separate, dtype=np.float64)
         bound = np.array([query.own for query in queries]) * len(set(statements)) ** power
@@ -300,7 +302,9 @@ def synopsis_plan(
             queries, precisions, np.array(shares, dtype=np.float64), alone, power=power, most=most
         )
     parts = tuple(
-        MeasuredPart(each, share) for each, share in zip(marginals, shares, strict=True) if share
+        MeasuredPart(marginal, share)
+        for marginal, share in zip(marginals, shares, strict=True)
+        if share
     )
     cores = tuple(with_share(each.marginal.plan, each.share, privacy, base.price) for each in parts)
     whole = replace(
@@ -331,7 +335,7 @@ def _errors(
     parts = len({query.statement for query in queries})
     errors = []
     for statement in sorted({query.statement for query in queries}):
-        at = [place for place, query in enumerate(queries) if query.statement == statement]
+        at = [index for index, query in enumerate(queries) if query.statement == statement]
         errors.append(
             ExpectedError(statement, float(np.mean(found[at])) ** 0.5, float(parts**power) ** 0.5)
         )

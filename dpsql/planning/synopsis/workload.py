@@ -94,19 +94,19 @@ class SynopsisWorkload:
         Each set of keys may be measured with all measures, and with each alone. A statement that
         the marginal of all keys does not tell is measured by itself.
         """
-        asked = [each for number, plan in enumerate(plans) for each in _cells(number, plan)]
+        asked = [cell for number, plan in enumerate(plans) for cell in _cells(number, plan)]
         needed = {id(each): self._needed(each) for each in asked}
         unions = [
-            each
-            for each in _unions(each for each in needed.values() if each is not None)
-            if self.of(each).groups <= MOST_GROUPS
+            union
+            for union in _unions(each for each in needed.values() if each is not None)
+            if self.of(union).groups <= MOST_GROUPS
         ]
-        chosen = [None, *((place,) for place in range(self.measures) if self.measures > 1)]
+        chosen = [None, *((index,) for index in range(self.measures) if self.measures > 1)]
         different = dict[Any, Marginal]()
         for each in (self.of(keys, measures) for keys in unions for measures in chosen):
             different.setdefault(_content(each.view, each.plan), each)
         marginals = list(different.values())
-        at = {content: place for place, content in enumerate(different)}
+        at = {content: index for index, content in enumerate(different)}
         separate = [Fraction(0)] * len(marginals)
         own = dict[CorePlan, int]()
         for plan in plans:
@@ -160,7 +160,7 @@ class SynopsisWorkload:
         all where the keys are not listed.
         """
         keys = self._listed[needed]
-        plain = {each.name for each in found.keys if isinstance(each, ColumnRef)}
+        plain = {key.name for key in found.keys if isinstance(key, ColumnRef)}
         if not found.conditions and len(plain) == len(needed):
             return 1.0
         if keys is None:
@@ -187,20 +187,20 @@ def _matched(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | Non
 def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:
     """What a marginal measures: two that are equal measure the same."""
     cells = frozenset(
-        (each.kind, each.arguments, each.conditions, each.rows) for each in view.cells
+        (cell.kind, cell.arguments, cell.conditions, cell.rows) for cell in view.cells
     )
     return family_digest(core.core), frozenset(view.keys), cells
 
 
 def _view(core: CorePlan) -> StoredView:
-    found = view_of(core, "", 0, 0, groups=0)
-    if found is None or core.histograms or len(found.cells) < len(core.cells):
+    result = view_of(core, "", 0, 0, groups=0)
+    if result is None or core.histograms or len(result.cells) < len(core.cells):
         raise Refused(
             "E_STMT",
             "a synopsis has public keys, and measures that are counts, sums or averages; declare "
             "`values` or bounds for the columns of its keys",
         )
-    return found
+    return result
 
 
 def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
@@ -217,10 +217,10 @@ def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
         )
     for core in plan.cores:
         normal = normal_core(core.core)
-        for place, measured in enumerate(core.cells):
+        for index, measured in enumerate(core.cells):
             cell = normal_cell(normal, measured.contribution.cell)
             assert cell is not None
-            yield _Asked(statement, core, normal, cell, place=place)
+            yield _Asked(statement, core, normal, cell, place=index)
 
 
 def _read(found: CellMatch) -> set[ColumnRef]:
@@ -229,12 +229,12 @@ def _read(found: CellMatch) -> set[ColumnRef]:
 
 def _part(core: CorePlan, plan: Plan) -> Fraction:
     """The part of a statement's price that one of its cores gets."""
-    whole = plan.cost
+    cost = plan.cost
     own = core.cost
     return (
-        own.rho / whole.rho
-        if own.epsilon is None or whole.epsilon is None
-        else own.epsilon / whole.epsilon
+        own.rho / cost.rho
+        if own.epsilon is None or cost.epsilon is None
+        else own.epsilon / cost.epsilon
     )
 
 

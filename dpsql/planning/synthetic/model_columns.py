@@ -71,10 +71,10 @@ class ModelColumn:
         step = self._step
         if step is None:
             bins = MOST_BINS if low < high else 1
-            return tuple(low + (high - low) * Fraction(place, bins) for place in range(bins + 1))
+            return tuple(low + (high - low) * Fraction(index, bins) for index in range(bins + 1))
         steps = (high - low) // step + 1
         bins = min(MOST_BINS, steps)
-        return tuple(low + place * steps // bins * step for place in range(bins + 1))
+        return tuple(low + index * steps // bins * step for index in range(bins + 1))
 
     @property
     def bins(self) -> int:
@@ -98,8 +98,8 @@ class ModelColumn:
             return name
         null = [f"WHEN {name} IS NULL THEN {self.bins}"] if self.declared.nullable else []
         inner = [
-            f"WHEN {name} < {self._literal(cut)} THEN {place}"
-            for place, cut in enumerate(self.cuts[1:-1])
+            f"WHEN {name} < {self._literal(cut)} THEN {index}"
+            for index, cut in enumerate(self.cuts[1:-1])
         ]
         branches = [*null, *inner] or [f"WHEN {name} < {self._literal(self.cuts[0])} THEN 0"]
         return f"CASE {' '.join(branches)} ELSE {self.bins - 1} END"
@@ -107,7 +107,7 @@ class ModelColumn:
     @cached_property
     def _places(self) -> dict[object, int]:
         listed: Sequence[object] = range(self.bins) if self.values is None else self.values
-        places = {value: place for place, value in enumerate(listed)}
+        places = {value: index for index, value in enumerate(listed)}
         return (
             {**places, self.bins if self.values is None else None: self.bins}
             if self.declared.nullable

@@ -81,10 +81,10 @@ class SyntheticPlan:
 
     def cells(self, marginal: Sequence[int]) -> int:
         """How many counts the marginal of these columns has."""
-        found = 1
+        result = 1
         for place in marginal:
-            found *= self.columns[place].size
-        return found
+            result *= self.columns[place].size
+        return result
 
 
 def synthetic_plan(
@@ -114,9 +114,9 @@ def synthetic_plan(
     drafts = [
         core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)
     ]
-    bounds = [contribution(each.core, RowCount(None, None), "l1") for each in drafts]
-    assert len({each.step for each in bounds}) == 1, "all counts have the same steps"
-    moved = max(l1_sensitivity(each, privacy.neighbours) for each in bounds)
+    bounds = [contribution(draft.core, RowCount(None, None), "l1") for draft in drafts]
+    assert len({bound.step for bound in bounds}) == 1, "all counts have the same steps"
+    moved = max(l1_sensitivity(bound, privacy.neighbours) for bound in bounds)
     pure = norm_of(privacy) == "l1"
     chooses = wanted < len(pairs)
     beside = Fraction(1) - (ALONE_SHARE if pairs else 1)
@@ -157,7 +157,7 @@ def synthetic_plan(
 
 
 def _single(columns: Sequence[ModelColumn]) -> list[tuple[int]]:
-    return [(place,) for place in range(len(columns))]
+    return [(index,) for index in range(len(columns))]
 
 
 def _rounds(wanted: int, chooses: bool) -> tuple[int, ...]:

@@ -171,14 +171,14 @@ class Block:
         They add up to the block's ε where it has one;
         where the plans' costs are added up they are the plans' own.
         """
-        whole = self.cost
+        cost = self.cost
         alone = sum(self.costs, FREE)
-        if whole == alone:
+        if cost == alone:
             share = Fraction(1)
-        elif whole.epsilon is None:
-            share = whole.rho / alone.rho
+        elif cost.epsilon is None:
+            share = cost.rho / alone.rho
         else:
-            share = whole.epsilon / sum((plan.price for plan in self.plans), Fraction(0))
+            share = cost.epsilon / sum((plan.price for plan in self.plans), Fraction(0))
         return tuple(plan.price * share for plan in self.plans)
 
     @property

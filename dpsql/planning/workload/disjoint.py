@@ -75,13 +75,17 @@ def determined(schema: Schema) -> bool:
 def points(every: Sequence[UnitConditions], name: str) -> list[Point]:
     """Values of a column, one at least of each kind that the conditions tell apart, and NULL."""
     pairs = [pair for each in every for pair in each.demanded.get(name, ())]
-    constants = [_point(part) for _, condition in pairs for part in _literals(condition)]
+    constants = [_point(literal) for _, condition in pairs for literal in _literals(condition)]
     kind = pairs[0][0].type.kind if pairs else "text"
     if kind == "boolean":
         return [True, False, None]
     if kind == "text":
-        return [*dict.fromkeys(each for each in constants if isinstance(each, str)), _OTHER, None]
-    numbers = sorted({each for each in constants if isinstance(each, Fraction)})
+        return [
+            *dict.fromkeys(constant for constant in constants if isinstance(constant, str)),
+            _OTHER,
+            None,
+        ]
+    numbers = sorted({constant for constant in constants if isinstance(constant, Fraction)})
     between = [(low + high) / 2 for low, high in pairwise(numbers)]
     ends = [numbers[0] - 1, numbers[-1] + 1] if numbers else [Fraction(0)]
     return [*numbers, *between, *ends, None]
@@ -122,7 +126,7 @@ def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool
     become a constant's.
     """
     read = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
-    texts = [each.value for each in _literals(condition) if isinstance(each.value, str)]
+    texts = [literal.value for literal in _literals(condition) if isinstance(literal.value, str)]
     return read is not None and any(len(text) >= read for text in texts)
 
 
@@ -181,12 +185,12 @@ def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
                 None if each is None else not each for each in _truth(inner, column, point)
             )
         case Call(function="and" | "or" as function, arguments=arguments):
-            sides = [_truth(each, column, point) for each in arguments]
+            sides = [_truth(argument, column, point) for argument in arguments]
             return frozenset(_joined(function, each) for each in product(*sides))
         case Call(function="is null", arguments=(ColumnRef() as read,)) if read == column:
             return frozenset({point is None})
         case Call(function="in", arguments=(ColumnRef() as read, *options)) if read == column:
-            sides = [_compared("=", column, point, each) for each in options]
+            sides = [_compared("=", column, point, option) for option in options]
             return (
                 frozenset(_joined("or", each) for each in product(*sides))
                 if len(sides) <= 12

@@ -67,7 +67,7 @@ class PricedWorkload:
     def with_status(self, status: OfferStatus) -> tuple[Plan, ...]:
         """The plans of one status, in order."""
         return tuple(
-            plan for plan, each in zip(self.plans, self.statuses, strict=True) if each == status
+            plan for plan, other in zip(self.plans, self.statuses, strict=True) if other == status
         )
 
     @property
@@ -97,13 +97,13 @@ class PricedWorkload:
         """
         return tuple(
             (
-                each.accountant,
-                _number(each.epsilon),
-                *_numbers(each.cost),
-                _number(each.left),
-                each.why,
+                offer.accountant,
+                _number(offer.epsilon),
+                *_numbers(offer.cost),
+                _number(offer.left),
+                offer.why,
             )
-            for each in self.offers
+            for offer in self.offers
         )
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class PricedWorkload:
                 cells.append((name, "—", offer.why, ""))
             else:
                 cells.append((name, shown(offer.epsilon), _said(offer.cost), left))
-        widths = [max(len(row[place]) for row in cells if row[3]) for place in range(3)]
+        widths = [max(len(row[index]) for row in cells if row[3]) for index in range(3)]
         for row in cells:
             padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
             lines.append("  ".join([*padded, row[3]]).rstrip())

@@ -146,7 +146,7 @@ def dependence_of(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependen
         case exp.Query():
             return subquery(node)
     most = max(
-        (dependence_of(each, scope, subquery) for each in node.iter_expressions()),
+        (dependence_of(child, scope, subquery) for child in node.iter_expressions()),
         default=Dependence.PUBLIC,
     )
     if most is Dependence.PUBLIC:
@@ -166,8 +166,8 @@ def is_noisy(
 ) -> bool:
     """Whether one of the expressions depends on noise."""
     return any(
-        each is not None and dependence_of(each, scope, subquery) is not Dependence.PUBLIC
-        for each in nodes
+        node is not None and dependence_of(node, scope, subquery) is not Dependence.PUBLIC
+        for node in nodes
     )
 
 
@@ -237,7 +237,7 @@ def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDepen
     by += [join.args.get("on") for join in joins]
     by += [select.args.get(part) for part in ("where", "having", "qualify")]
     if group is not None:
-        by += [_resolve_ordinal(each, select) for each in group.expressions]
+        by += [_resolve_ordinal(expression, select) for expression in group.expressions]
         by += [
             each
             for part in ("rollup", "cube", "grouping_sets")
@@ -249,7 +249,7 @@ def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDepen
             if group.args.get("all") and item.find(exp.AggFunc) is None
         ]
     if order is not None and is_limited(select):
-        by += [_resolve_ordinal(each.this, select) for each in order.expressions]
+        by += [_resolve_ordinal(expression.this, select) for expression in order.expressions]
     return is_noisy(by, scope, subquery)
 
 

@@ -64,16 +64,16 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     """
     before = noise_known(shape)
     thresholded = bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None)
-    found = list[KnownNoise]()
-    for place, aggregate in enumerate(shape.aggregates):
+    result = list[KnownNoise]()
+    for index, aggregate in enumerate(shape.aggregates):
         ranks = aggregate.ranks
         shown = thresholded and aggregate.function is UNITS
         own = ranks is not None and (
-            ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"])
+            ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{index}"])
         )
         most = KnownNoise.ENDS if own else KnownNoise.DRAWS if shown else KnownNoise.FORM
-        found.append(min(aggregate.function.known_noise, most, before))
-    return found
+        result.append(min(aggregate.function.known_noise, most, before))
+    return result
 
 
 #: A sum of aggregates, by their places, each with its factor; None stands for the constant in it.
@@ -103,7 +103,7 @@ def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
     alone = len(places) == 1 and found.below == ONE
     least = KnownNoise.ENDS if alone else KnownNoise.FORM
     known = known_noises(shape)
-    return found if all(known[place] >= least for place in places) else None
+    return found if all(known[index] >= least for index in places) else None
 
 
 @lru_cache(maxsize=1024)
@@ -120,14 +120,14 @@ def arithmetic(sql: str) -> ExactForm | None:
     """
     holder = exp.Paren(this=SANDBOX.parse(sql))
     node: exp.Expr | None = holder.this
-    while node is not None and (found := _quotient(node)) is None:
+    while node is not None and (result := _quotient(node)) is None:
         node = _monotone_part(node)
-    if node is None or found is None or not {*found.above, *found.below} - {None}:
+    if node is None or result is None or not {*result.above, *result.below} - {None}:
         return None
     if node is holder.this:
-        return found
+        return result
     node.replace(exp.column(INNER, quoted=True))
-    return replace(found, around=SANDBOX.write(holder.this))
+    return replace(result, around=SANDBOX.write(holder.this))
 
 
 @lru_cache(maxsize=1024)
@@ -147,7 +147,7 @@ def _is_public(node: exp.Expr) -> bool:
     and which of them the row is a total over.
     """
     elsewhere = node.find(exp.Query, exp.Window, exp.Lambda)
-    return elsewhere is None and all(each.name[0] in "kg" for each in node.find_all(exp.Column))
+    return elsewhere is None and all(column.name[0] in "kg" for column in node.find_all(exp.Column))
 
 
 def _monotone_part(node: exp.Expr) -> exp.Expr | None:
@@ -156,7 +156,7 @@ def _monotone_part(node: exp.Expr) -> exp.Expr | None:
     """
     if isinstance(node, exp.Cast):
         return node.this if node.to.this in _ROUNDED else None
-    parts = [each for each in node.iter_expressions() if _constant(each) is None]
+    parts = [child for child in node.iter_expressions() if _constant(child) is None]
     known = isinstance(node, _MONOTONE) or (
         isinstance(node, _MONOTONE_IN_FIRST) and _constant(node.this) is None
     )
@@ -214,8 +214,8 @@ def _added(left: LinearSum | None, right: LinearSum | None, factor: Fraction) ->
         return None
     places = {**left, **right}
     added = {
-        place: left.get(place, Fraction(0)) + factor * right.get(place, Fraction(0))
-        for place in places
+        index: left.get(index, Fraction(0)) + factor * right.get(index, Fraction(0))
+        for index in places
     }
     return {place: each for place, each in added.items() if each}
 

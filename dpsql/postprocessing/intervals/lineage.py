@@ -93,22 +93,22 @@ class Lineage:
         found = self.query(query)
         if found.columns is None or found.chosen_rows:
             return Dependence.CHOSEN
-        return max((each.dependence for each in found.columns), default=Dependence.PUBLIC)
+        return max((column.dependence for column in found.columns), default=Dependence.PUBLIC)
 
     def _select(self, select: exp.Select) -> QueryLineage:
         ways = RowPaths()
         joins = select.args.get("joins") or []
         first = select.args.get("from_")
         sources = [
-            self._source(each.this, select, ways)
-            for each in ([] if first is None else [first]) + joins
+            self._source(join.this, select, ways)
+            for join in ([] if first is None else [first]) + joins
         ]
         items = {
             fold(item.alias): item.this
             for item in select.expressions
             if isinstance(item, exp.Alias)
         }
-        scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources))
+        scope = ColumnScope(sources, items, any(source.chosen_rows for source in sources))
         self._visit(select, scope, ways)
         if chooses_rows(select, scope, self._subquery):
             scope = replace(scope, chosen_rows=True)
@@ -118,7 +118,9 @@ class Lineage:
             join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
             for join in joins
         )
-        chosen = scope.chosen_rows or (distinct and any(each.dependence for each in columns or ()))
+        chosen = scope.chosen_rows or (
+            distinct and any(column.dependence for column in columns or ())
+        )
         return QueryLineage(
             columns, chosen, None if partial or distinct or is_grouped(select) else ways
         )
@@ -126,7 +128,7 @@ class Lineage:
     def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
         """The columns of the SELECT list."""
         found: list[SourceColumn] = []
-        for place, item in enumerate(select.expressions):
+        for index, item in enumerate(select.expressions):
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star):
                 many = _starred(
@@ -138,7 +140,7 @@ class Lineage:
             elif any(not isinstance(each.parent, exp.AggFunc) for each in item.find_all(exp.Star)):
                 return None
             else:
-                name = fold(item.alias_or_name) or f"column{place}"
+                name = fold(item.alias_or_name) or f"column{index}"
                 known = dependence_of(item, scope, self._subquery)
                 found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
         return tuple(found)
@@ -155,7 +157,7 @@ class Lineage:
         columns = tuple(
             SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs
         )
-        compared = not isinstance(query, exp.Union) and any(each.dependence for each in columns)
+        compared = not isinstance(query, exp.Union) and any(column.dependence for column in columns)
         return QueryLineage(columns, left.chosen_rows or right.chosen_rows or compared)
 
     def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
@@ -192,10 +194,12 @@ class Lineage:
                     return Source(name, chosen_rows=chosen)
                 behind = inner.ways if name else None
                 ways.update({place: (*way, here) for place, way in (behind or {}).items()})
-                called = [*names, *(each.name for each in inner.columns[len(names) :])]
+                called = [*names, *(column.name for column in inner.columns[len(names) :])]
                 columns = [
-                    replace(each, name=fold(new), origin=None if behind is None else each.origin)
-                    for new, each in zip(called, inner.columns, strict=True)
+                    replace(
+                        column, name=fold(new), origin=None if behind is None else column.origin
+                    )
+                    for new, column in zip(called, inner.columns, strict=True)
                 ]
                 return Source(name, columns, chosen)
             case _:
@@ -221,11 +225,11 @@ def _starred(
         if table
         else {fold(name.name) for join in joins for name in join.args.get("using") or ()}
     )
-    found: list[SourceColumn] = []
+    result: list[SourceColumn] = []
     for source in sources:
-        known = left_out | ({each.name for each in found} & merged)
-        found += [each for each in source.columns or () if each.name not in known]
-    return found
+        known = left_out | ({each.name for each in result} & merged)
+        result += [column for column in source.columns or () if column.name not in known]
+    return result
 
 
 @dataclass(frozen=True)
@@ -263,15 +267,17 @@ def trace(
     all_rows = copy.copy()
     for part, node in shown.items():
         copy.set(part, node)
-    numbers = {place: number for number, place in enumerate(ways)}
+    numbers = {way: number for number, way in enumerate(ways)}
     columns = list[SourceColumn]()
-    for each in found.columns or ():
-        known = Dependence.CHOSEN if found.chosen_rows and each.dependence else each.dependence
+    for column in found.columns or ():
+        known = Dependence.CHOSEN if found.chosen_rows and column.dependence else column.dependence
         origin = (
-            replace(each.origin, row=numbers[each.origin.row]) if ways and each.origin else None
+            replace(column.origin, row=numbers[column.origin.row])
+            if ways and column.origin
+            else None
         )
-        columns.append(SourceColumn(each.name, known, origin))
-    return TracedQuery(copy, all_rows, columns, tuple(lineage.tables[place] for place in ways))
+        columns.append(SourceColumn(column.name, known, origin))
+    return TracedQuery(copy, all_rows, columns, tuple(lineage.tables[way] for way in ways))
 
 
 def columns_of_shown_groups(
@@ -291,7 +297,9 @@ def columns_of_shown_groups(
     }
     traced = trace(query, chosen, public)
     return frozenset(
-        place for place, each in enumerate(traced.columns) if each.dependence is Dependence.CHOSEN
+        index
+        for index, column in enumerate(traced.columns)
+        if column.dependence is Dependence.CHOSEN
     )
 
 

@@ -36,7 +36,7 @@ _RESULT = "dpsql result"
 
 def drawn_again(shape: Core | Cube) -> list[int]:
     """The places of the aggregates whose noise is drawn again."""
-    return [place for place, known in enumerate(known_noises(shape)) if known >= KnownNoise.DRAWS]
+    return [index for index, known in enumerate(known_noises(shape)) if known >= KnownNoise.DRAWS]
 
 
 def interval_of(
@@ -75,17 +75,19 @@ def resampled_query(
     tables = tuple(
         dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released")
     )
-    depending = [each.dependence for each in traced.columns]
+    depending = [column.dependence for column in traced.columns]
     depending = depending if len(depending) == width else [Dependence.CHOSEN] * width
     numbers = [
-        place for place, each in enumerate(columns) if not each.is_read_off and is_number(each.type)
+        index
+        for index, column in enumerate(columns)
+        if not column.is_read_off and is_number(column.type)
     ]
-    wanted = tuple(place for place in numbers if depending[place] is Dependence.SMOOTH)
-    without = tuple(place for place in numbers if depending[place] is Dependence.CHOSEN)
+    wanted = tuple(number for number in numbers if depending[number] is Dependence.SMOOTH)
+    without = tuple(number for number in numbers if depending[number] is Dependence.CHOSEN)
     if not tables or not (wanted or without):
         return None
     depending += [Dependence.PUBLIC] * len(traced.tables)
-    known = tuple(place for place, each in enumerate(depending) if each is Dependence.PUBLIC)
+    known = tuple(index for index, each in enumerate(depending) if each is Dependence.PUBLIC)
     sql = _on_samples(query, wanted, known, len(depending), shapes=shapes) if wanted else ""
     return Resampling(sql, wanted, known, tables, without=without)
 
@@ -149,7 +151,7 @@ def _put_samples(
     """
     rows = range(len(table.keys))
     places = drawn_again(table.shape)
-    types = {"row": "BIGINT", "sample": "BIGINT", **{f"a{place}": "DOUBLE" for place in places}}
+    types = {"row": "BIGINT", "sample": "BIGINT", **{f"a{index}": "DOUBLE" for index in places}}
     data: list[list[object]] = [
         [row for row in rows for _ in range(samples)],
         [*range(samples)] * len(rows),
@@ -157,8 +159,8 @@ def _put_samples(
     data += [[] for _ in places]
     for row in rows:
         again = table.draws(row, samples, confidence)
-        for column, place in zip(data[2:], places, strict=True):
-            column += [None if value != value else value for value in again[place].tolist()]
+        for column, index in zip(data[2:], places, strict=True):
+            column += [None if value != value else value for value in again[index].tolist()]
     sandbox.create(_sampled(name), types)
     sandbox.insert(_sampled(name), data, types)
 
@@ -183,9 +185,9 @@ def _on_samples(
             node.replace(
                 exp.Subquery(this=_sample_of(node.name, shapes[node.name]), alias=alias.copy())
             )
-    names = ", ".join(f"c{place}" for place in range(width))
+    names = ", ".join(f"c{index}" for index in range(width))
     keys = [f"c{place}" for place in known]
-    figures = [each for place in wanted for each in _percentiles(f"c{place}")]
+    figures = [percentile for place in wanted for percentile in _percentiles(f"c{place}")]
     return (
         f"SELECT {', '.join([*keys, 'count(*)', *figures])} "
         f'FROM released."{_SAMPLES}", LATERAL ({SANDBOX.write(query)}) '

@@ -47,15 +47,15 @@ def released_columns(
     """The columns of released tables and how they depend on noise;
     ends of intervals are drawn on no sample.
     """
-    found = {}
+    result = {}
     for name, shape in tables.items():
         kinds = {
             column: Dependence.PUBLIC if column[0] != "a" else Dependence.CHOSEN
             for column in column_types(shape)
         }
         drawn = {f"a{place}": Dependence.SMOOTH for place in drawn_again(shape)}
-        found[name] = kinds | drawn | dict.fromkeys(end_types(name, ends), Dependence.CHOSEN)
-    return found
+        result[name] = kinds | drawn | dict.fromkeys(end_types(name, ends), Dependence.CHOSEN)
+    return result
 
 
 def output_columns(
@@ -90,7 +90,7 @@ def output_columns(
             exact=exact,
         )
 
-    return tuple(column(place, *each) for place, each in enumerate(described))
+    return tuple(column(index, *each) for index, each in enumerate(described))
 
 
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
@@ -118,8 +118,8 @@ def intervals(
     found: list[Sequence[CellInterval | None]] = []
     numbers = len(plan.columns) + 2 * len(plan.collection or ())
     many = len(rows) > MOST_ROWS
-    for place, each in enumerate(plan.columns):
-        sampled = [resampled.get((at, place)) for at in range(len(rows))]
+    for index, each in enumerate(plan.columns):
+        sampled = [resampled.get((at, index)) for at in range(len(rows))]
         if each.aggregate is None and each.computed is None:
             found.append(sampled)
             continue
@@ -150,8 +150,8 @@ def intervals(
                 ]
             found.append(sampled)
     columns = [
-        [None if row[place] is None else ends for row, ends in zip(rows, own, strict=True)]
-        for place, own in enumerate(found)
+        [None if row[index] is None else ends for row, ends in zip(rows, own, strict=True)]
+        for index, own in enumerate(found)
     ]
     return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
 
@@ -166,16 +166,16 @@ def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInt
     curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]
     if member != sql_type:
         lists = [
-            None if each is None else [_curve_ends(curve, member) for curve in each]
-            for each in curves
+            None if other is None else [_curve_ends(curve, member) for curve in other]
+            for other in curves
         ]
         return [
-            None if each is None else ([low for low, _ in each], [high for _, high in each])
-            for each in lists
+            None if list_ is None else ([low for low, _ in list_], [high for _, high in list_])
+            for list_ in lists
         ]
     if not is_date(sql_type):
         return column(table.intervals, place)
-    return [None if each is None else date_ends(each[0], sql_type) for each in curves]
+    return [None if curve is None else date_ends(curve[0], sql_type) for curve in curves]
 
 
 def _curve_ends(curve: QuantileCurve, sql_type: str) -> tuple[float, float] | tuple[date, date]:
@@ -184,7 +184,7 @@ def _curve_ends(curve: QuantileCurve, sql_type: str) -> tuple[float, float] | tu
 
 def end_types(table: str, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
     """The columns that the ends of intervals are in a released table."""
-    return {name: each.type for each in ends if each.table == table for name in each.columns}
+    return {name: end.type for end in ends if end.table == table for name in end.columns}
 
 
 def end_values(
@@ -194,19 +194,19 @@ def end_values(
     confidence: float,
 ) -> dict[IntervalEndColumns, tuple[list[Any], list[Any]]]:
     """The ends of the intervals of every row of their tables."""
-    found: dict[IntervalEndColumns, tuple[list[Any], list[Any]]] = {}
-    for each in ends:
-        table = tables[each.table]
-        if each.aggregate is not None and each.type != "DOUBLE":
-            pairs = list(_own(table, each.aggregate, each.type))
+    result: dict[IntervalEndColumns, tuple[list[Any], list[Any]]] = {}
+    for end in ends:
+        table = tables[end.table]
+        if end.aggregate is not None and end.type != "DOUBLE":
+            pairs = list(_own(table, end.aggregate, end.type))
         else:
-            within = possible_of(each.sql, table.shape.aggregates)
+            within = possible_of(end.sql, table.shape.aggregates)
             known = exact_intervals(
-                sandbox, table, each.sql, range(len(table.keys)), confidence=confidence
+                sandbox, table, end.sql, range(len(table.keys)), confidence=confidence
             )
             pairs = [ends_within(interval, within) for interval in known]
-        found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
-    return found
+        result[end] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
+    return result
 
 
 def missing_intervals(
@@ -222,7 +222,7 @@ def missing_intervals(
     """
     said = list[str]()
     resampling = plan.resampling
-    exact = [place for place, each in enumerate(plan.columns) if each.exact]
+    exact = [index for index, each in enumerate(plan.columns) if each.exact]
     if exact and rows > MOST_ROWS:
         why = f"what is computed of released rows has intervals on at most {MOST_ROWS:,} rows"
         said.append(_said(plan, exact, f"{why}; ask for fewer groups at a time"))
@@ -248,7 +248,7 @@ def missing_intervals(
 
 
 def _said(plan: Plan, places: Sequence[int], why: str) -> str:
-    *before, last = (plan.columns[place].name for place in places)
+    *before, last = (plan.columns[index].name for index in places)
     return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"
 
 

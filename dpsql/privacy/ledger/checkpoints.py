@@ -232,7 +232,7 @@ class _Slots:
     def write(self, new: Checkpoint) -> None:
         """Put a newer checkpoint in the place of the older one."""
         slots = self._slots()
-        if any(each is not None and each.seq >= new.seq for each in slots):
+        if any(slot is not None and slot.seq >= new.seq for slot in slots):
             return
         at = min(range(2), key=lambda number: -1 if (each := slots[number]) is None else each.seq)
         cells = json.dumps([new.seq, new.digest, *cost_texts(new.sum), new.analyst]).encode("ascii")
@@ -273,12 +273,12 @@ def _checkpoint(slot: bytes) -> Checkpoint | None:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        result: dict[str, Any] = json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise _state_error() from error
-    return found
+    return result
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

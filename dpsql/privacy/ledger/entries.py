@@ -145,12 +145,12 @@ def written(at: datetime) -> str:
 def moment(at: str, seq: int) -> datetime:
     """The moment that the entry of this number holds."""
     try:
-        found = datetime.fromisoformat(at)
+        result = datetime.fromisoformat(at)
     except ValueError as error:
         raise damaged(seq) from error
-    if found.utcoffset() != timedelta():
+    if result.utcoffset() != timedelta():
         raise damaged(seq)
-    return found
+    return result
 
 
 def damaged(seq: object) -> LedgerError:

@@ -89,20 +89,23 @@ def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseN
             f"data {source.rstrip('/')}",
             *([] if schema is None else [f"schema {schema.resolve()}"]),
         ]
-        return DatabaseNames(tuple(f"{each} {dataset}" for each in files))
+        return DatabaseNames(tuple(f"{file} {dataset}" for file in files))
     try:
         real = source.resolve(strict=True)
         files = [f"data {source.absolute()}", f"data {real}"]
         files += [] if schema is None else [f"schema {schema.resolve()}"]
-        inodes = [each.stat() for each in ([real] if real.is_file() else sorted(_data_files(real)))]
+        inodes = [
+            data_file.stat()
+            for data_file in ([real] if real.is_file() else sorted(_data_files(real)))
+        ]
     except (OSError, RuntimeError) as error:
         raise LedgerError("the data that the ledger belongs to cannot be found") from error
     linked, single = (
-        [_inode(each) for each in inodes if (each.st_nlink > 1) == several]
+        [_inode(inode) for inode in inodes if (inode.st_nlink > 1) == several]
         for several in (True, False)
     )
     sought, kept = (
-        [f"{each} {dataset}" for each in dict.fromkeys(names)]
+        [f"{name} {dataset}" for name in dict.fromkeys(names)]
         for names in ([*files, *linked], single)
     )
     return DatabaseNames(tuple(sought), tuple(kept))

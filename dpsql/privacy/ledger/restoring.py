@@ -69,15 +69,15 @@ class KnownLedger:
 def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
     """The ledgers that a database of these names, or with its ledger at this place, had."""
     checkpoints = Checkpoints()
-    found = []
+    result = []
     for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
         newest = checkpoints.newest(ledger)
         at = checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
-        found.append(
+        result.append(
             KnownLedger(ledger, entries, "a place that is not known" if at is None else at.place)
         )
-    return found
+    return result
 
 
 def begin(

@@ -174,7 +174,7 @@ class UnaryEncoding:
         n = len(reports)
         gain = self.truth - self.other
         ones = [
-            sum(report[place] == "1" for report in reports) for place in range(len(self.values))
+            sum(report[index] == "1" for report in reports) for index in range(len(self.values))
         ]
         return {
             value: float((count - n * self.other) / gain)

@@ -238,8 +238,8 @@ class Piecewise(_Bounded):
         inside = uniform_below(2 * self.window + 1, count, _entropy) - self.window
         whole = uniform_below(2 * self.range + 1, count, _entropy) - self.range
         drawn = [
-            place + int(moved) if close else int(far)
-            for place, close, moved, far in zip(places, near, inside, whole, strict=True)
+            index + int(moved) if close else int(far)
+            for index, close, moved, far in zip(places, near, inside, whole, strict=True)
         ]
         return [float(self.middle + self.half * place / (HALF * self.near)) for place in drawn]
 

@@ -183,9 +183,9 @@ class TopKPeeling:
     ) -> tuple[int, ...]:
         """The places of the chosen values, over one group's places and their exact counts."""
         whole = [0] * self.values
-        for place, count in zip(places, counts, strict=True):
-            if 0 <= place < self.values:
-                whole[place] = min(count, MOST_COUNT)
+        for index, count in zip(places, counts, strict=True):
+            if 0 <= index < self.values:
+                whole[index] = min(count, MOST_COUNT)
         left = list(range(self.values))
         chosen = list[int]()
         for _ in range(self.most):

@@ -51,7 +51,7 @@ def sum_half_width(terms: Sequence[NoiseTerm], confidence: float) -> float:
     >>> noise.half_width(0.95), sum_half_width([NoiseTerm(noise, Fraction(1))] * 2, 0.95)
     (30, 41.0)
     """
-    left = tuple(sorted((each for each in terms if each.weight and each.times), key=repr))
+    left = tuple(sorted((term for term in terms if term.weight and term.times), key=repr))
     if not left:
         return 0.0
     if len(left) == 1 and left[0].times == 1:
@@ -65,8 +65,8 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
     if tail < LEAST_TAIL:
         return hypot(
             *(
-                sqrt(each.times) * float(each.noise.half_width(confidence) * each.weight)
-                for each in terms
+                sqrt(term.times) * float(term.noise.half_width(confidence) * term.weight)
+                for term in terms
             )
         )
     reach = _reach(terms, log(2 / (tail * BEYOND)))
@@ -75,7 +75,7 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
     if steps < POINTS // 2:
         inside = _inside(terms, float(finest), ceil(steps))
         return float(int(np.argmax(inside >= confidence + SLACK)) * finest)
-    largest = max(float(abs(each.weight)) for each in terms)
+    largest = max(float(abs(term.weight)) for term in terms)
     step = reach / (POINTS // 2 - 1)
     step = (
         largest / ceil(largest / step) if largest > step else step
@@ -96,18 +96,18 @@ def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
     by Chernoff's inequality.
     """
     variance = sum(
-        each.times * _noise_variance(each.noise) * float(each.weight) ** 2 for each in terms
+        term.times * _noise_variance(term.noise) * float(term.weight) ** 2 for term in terms
     )
     scales = [
-        float(each.noise.scale * abs(each.weight))
-        for each in terms
-        if isinstance(each.noise, Laplace)
+        float(term.noise.scale * abs(term.weight))
+        for term in terms
+        if isinstance(term.noise, Laplace)
     ]
     rate = min(0.5 / max(scales) if scales else inf, sqrt(wanted / variance) if variance else 1.0)
     grown = sum(
-        each.times * _log_moment(each.noise, rate * float(abs(each.weight))) for each in terms
+        term.times * _log_moment(term.noise, rate * float(abs(term.weight))) for term in terms
     )
-    return (wanted + grown) / rate + sum(float(abs(each.weight)) for each in terms)
+    return (wanted + grown) / rate + sum(float(abs(term.weight)) for term in terms)
 
 
 def _noise_variance(noise: Laplace | Gaussian) -> float:
@@ -125,10 +125,10 @@ def _log_moment(noise: Laplace | Gaussian, rate: float) -> float:
 
 def _lattice(terms: Sequence[NoiseTerm]) -> Fraction:
     """The largest number of which all weights are multiples: the sum is one, too."""
-    whole = reduce(lcm, (each.weight.denominator for each in terms))
+    whole = reduce(lcm, (term.weight.denominator for term in terms))
     return Fraction(
         reduce(
-            gcd, (abs(each.weight.numerator) * whole // each.weight.denominator for each in terms)
+            gcd, (abs(term.weight.numerator) * whole // term.weight.denominator for term in terms)
         ),
         whole,
     )
@@ -138,8 +138,8 @@ def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.fl
     """P(|sum| <= k·step) for k = 0 … most, on a lattice that wraps around far beyond."""
     size = 1 << (2 * most + 1).bit_length()
     whole = np.ones(size // 2 + 1)
-    for each in terms:
-        whole = whole * np.fft.rfft(_masses(each, step, size)).real ** each.times
+    for term in terms:
+        whole = whole * np.fft.rfft(_masses(term, step, size)).real ** term.times
     masses = np.fft.irfft(whole, size)
     return np.asarray(
         np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64

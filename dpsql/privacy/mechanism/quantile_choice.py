@@ -54,10 +54,10 @@ class RankTarget:
 
         They are counted in parts of a row, and negative.
         """
-        whole = self.part.denominator
+        denominator = self.part.denominator
         rank = self.part.numerator * total
-        short = rank - through * whole
-        over = before * whole - rank
+        short = rank - through * denominator
+        over = before * denominator - rank
         match self.ties:
             case "lower":
                 over = over + 1
@@ -140,7 +140,8 @@ class QuantileChoices:
         """
         ordered = OrderedBins(places, counts, self.bins)
         return {
-            each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles
+            quantile.target: quantile.choose(ordered, confidence, row, _entropy)
+            for quantile in self.quantiles
         }
 
 
@@ -193,7 +194,7 @@ def exact_utilities(
     what the tests look at.
     """
     ordered = OrderedBins(places, counts, ranking.bins)
-    return [(each.value, *ordered.near(each.target)) for each in ranking.quantiles]
+    return [(quantile.value, *ordered.near(quantile.target)) for quantile in ranking.quantiles]
 
 
 def exact_cells(
@@ -203,7 +204,7 @@ def exact_cells(
     for the tests, too.
     """
     ordered = OrderedBins(places, counts, ranking.bins)
-    grown = [each.around.grown(around) for each in ranking.quantiles]
+    grown = [quantile.around.grown(around) for quantile in ranking.quantiles]
     return [(tree, ordered.counts(cells)) for tree, cells in grown]
 
 

@@ -70,6 +70,6 @@ class QuantilesWithFallback:
         """The exact count of a group's rows, of those that lie in a bin."""
         return sum(
             count
-            for place, count in zip(places, counts, strict=True)
-            if 0 <= place < self.choices.bins
+            for index, count in zip(places, counts, strict=True)
+            if 0 <= index < self.choices.bins
         )

@@ -48,14 +48,14 @@ class QuantileSplit:
     @property
     def levels(self) -> list[list[QuantileSplit]]:
         """The choices that are made among rows apart from each other, level by level."""
-        found = list[list[QuantileSplit]]()
+        result = list[list[QuantileSplit]]()
         level = [self]
         while level:
-            found.append(level)
+            result.append(level)
             level = [
                 side for each in level for side in (each.before, each.after) if side is not None
             ]
-        return found
+        return result
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,9 @@ def exact_counts(
 
 def _dearest(level: Sequence[QuantileSplit]) -> Cost:
     costs = [each.value.cost for each in level]
-    epsilons = [each.epsilon for each in costs if each.epsilon is not None]
+    epsilons = [cost.epsilon for cost in costs if cost.epsilon is not None]
     return Cost(
-        max(epsilons) if len(epsilons) == len(costs) else None, max(each.rho for each in costs)
+        max(epsilons) if len(epsilons) == len(costs) else None, max(cost.rho for cost in costs)
     )
 
 

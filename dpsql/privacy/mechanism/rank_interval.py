@@ -126,11 +126,11 @@ def _nodes(noisy: NoisyTree) -> list[int]:
 def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
     """Of each level, the level and the leaves at which the parents of its nodes begin."""
     starts = [0]
-    found = list[tuple[int, int]]()
+    result = list[tuple[int, int]]()
     for level in range(1, tree.levels + 1):
-        found += [(level, start) for start in starts]
+        result += [(level, start) for start in starts]
         starts = [child for start in starts for child in edges(tree, level, start)[:-1]]
-    return found
+    return result
 
 
 @lru_cache(maxsize=256)
@@ -153,8 +153,8 @@ def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
         estimates |= dict(zip(edges(tree, level, start)[:-1], own + missing, strict=True))
         at += size
     sums = np.cumsum([nothing, *(estimates[leaf] for leaf in range(tree.bins))], axis=0)
-    found: NDArray[np.object_] = sums - part * sums[-1]
-    return found
+    result: NDArray[np.object_] = sums - part * sums[-1]
+    return result
 
 
 @lru_cache(maxsize=256)
@@ -166,7 +166,7 @@ def _factors(tree: TreeMechanism, part: Fraction) -> NDArray[np.float64]:
 @lru_cache(maxsize=256)
 def _half_widths(tree: TreeMechanism, part: Fraction, confidence: float) -> NDArray[np.float64]:
     """How far the noise moves each of these ranks at most, with that confidence."""
-    return np.array([_half_width(tree.node, each, confidence) for each in _weights(tree, part)])
+    return np.array([_half_width(tree.node, weight, confidence) for weight in _weights(tree, part)])
 
 
 def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confidence: float) -> float:
@@ -175,9 +175,9 @@ def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confiden
     """
     if isinstance(noise, Gaussian):
         return (noise.half_width(confidence) + 1) * hypot(*weights)
-    times = Counter(abs(each) for each in weights if each)
+    times = Counter(abs(weight) for weight in weights if weight)
     if noise.scale <= FINE_SCALE:
-        return sum_half_width([NoiseTerm(noise, *each) for each in times.items()], confidence)
+        return sum_half_width([NoiseTerm(noise, *item) for item in times.items()], confidence)
     fine = [
         NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()
     ]

@@ -73,9 +73,9 @@ class AboveThreshold:
         """
         border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])
         noise = self.query_noise
-        for place, answer in enumerate(answers):
+        for index, answer in enumerate(answers):
             if answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border:
-                return place
+                return index
         return None
 
     def margin(self, queries: int, confidence: float) -> int:
@@ -158,11 +158,11 @@ class ClippingBoundSearch:
     def _queries(self, places: Sequence[int], counts: Sequence[int]) -> Iterator[int]:
         """Minus the number of rows above each size but the last, one after the other."""
         at = {
-            place: count
-            for place, count in zip(places, counts, strict=True)
-            if 0 <= place < self.sizes
+            index: count
+            for index, count in zip(places, counts, strict=True)
+            if 0 <= index < self.sizes
         }
         above = sum(at.values())
-        for place in range(self.sizes - 1):
-            above -= at.get(place, 0)
+        for index in range(self.sizes - 1):
+            above -= at.get(index, 0)
             yield -above

@@ -134,7 +134,7 @@ class NoisyTree:
         self, tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], entropy: Entropy
     ) -> None:
         self.tree = tree
-        pairs = ((place // tree.merged, count) for place, count in zip(places, counts, strict=True))
+        pairs = ((index // tree.merged, count) for index, count in zip(places, counts, strict=True))
         inside = sorted((leaf, count) for leaf, count in pairs if 0 <= leaf < tree.bins)
         self._bins = [place for place, _ in inside]
         self._sums = list(accumulate((count for _, count in inside), initial=0))
@@ -165,8 +165,8 @@ class NoisyTree:
             self.tree.node.perturb(list(chain.from_iterable(counts)), _entropy=self._entropy)
         )
         self._read |= {
-            parent: tuple(islice(noisy, len(own)))
-            for parent, own in zip(parents, counts, strict=True)
+            parent: tuple(islice(noisy, len(count)))
+            for parent, count in zip(parents, counts, strict=True)
         }
 
     def _counts(self, level: int, start: int) -> list[int]:
@@ -188,13 +188,13 @@ def exact_levels(
     """The exact counts that each level perturbs, by the bin at which their node begins:
     what the tests look at.
     """
-    found: list[dict[int, int]] = []
+    result: list[dict[int, int]] = []
     for level in range(1, tree.levels + 1):
         width = tree.width(level)
         nodes: dict[int, int] = {}
-        for place, count in zip(places, counts, strict=True):
-            leaf = place // tree.merged
+        for index, count in zip(places, counts, strict=True):
+            leaf = index // tree.merged
             if 0 <= leaf < tree.bins:
                 nodes[leaf - leaf % width] = nodes.get(leaf - leaf % width, 0) + count
-        found.append(nodes)
-    return found
+        result.append(nodes)
+    return result

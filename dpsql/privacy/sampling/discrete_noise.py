@@ -42,11 +42,11 @@ def geometric(scale: Fraction, size: int, entropy: Entropy) -> NDArray[np.int64]
     magnitude = np.zeros(size, np.int64)
     if size < _BULK:
         drawn = words(entropy, len(levels) * size).reshape(len(levels), size)
-        for place, level in enumerate(levels):
-            magnitude += _digits(level, place, drawn[place], entropy) << 8 * place
+        for index, level in enumerate(levels):
+            magnitude += _digits(level, index, drawn[index], entropy) << 8 * index
     else:
-        for place, level in enumerate(levels):
-            magnitude += _many_digits(level, place, size, entropy) << 8 * place
+        for index, level in enumerate(levels):
+            magnitude += _many_digits(level, index, size, entropy) << 8 * index
     return magnitude
 
 

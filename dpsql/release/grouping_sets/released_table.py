@@ -88,7 +88,7 @@ def present_groups(
 
 
 def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
-    return nulls is None or any(keys[place] is None for place in nulls)
+    return nulls is None or any(keys[null] is None for null in nulls)
 
 
 def _with_evidence(
@@ -103,7 +103,7 @@ def _with_evidence(
     names = [tuple(map(sort_key, name)) for name in tables[core].keys]
     absent = tables[core].absent
     near = tables[core].near(confidence)
-    return {name for place, name in enumerate(names) if place not in absent}, {
+    return {name for index, name in enumerate(names) if index not in absent}, {
         names[place] for place in near
     }
 
@@ -132,7 +132,7 @@ class CubeTable:
         found = []
         for level, group in self.groups:
             own = dict(zip(self.shape.levels[level].keys, group.keys, strict=True))
-            found.append(tuple(own.get(place) for place in range(len(self.shape.keys))))
+            found.append(tuple(own.get(index) for index in range(len(self.shape.keys))))
         return tuple(found)
 
     @cached_property
@@ -140,7 +140,7 @@ class CubeTable:
         """For each row and key 1 where the row is a total over the key, else 0."""
         places = range(len(self.shape.keys))
         return tuple(
-            tuple(int(place not in self.shape.levels[level].keys) for place in places)
+            tuple(int(index not in self.shape.levels[level].keys) for index in places)
             for level, _ in self.groups
         )
 
@@ -176,15 +176,15 @@ class CubeTable:
             cells[self._evidence] = cells[self._evidence] + np.where(
                 away < 0, away * (factor - 1), 0
             )
-        found = []
+        result = []
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
                 place = finest.plan.core.aggregates.index(aggregate)
-                found.append(simulated(finest.plan.arithmetic(place), cells, group.halves))
+                result.append(simulated(finest.plan.arithmetic(place), cells, group.halves))
             else:
                 assert own is not None
-                found.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
-        return found
+                result.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
+        return result
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
@@ -277,7 +277,7 @@ def cube_table(
         made = sums(cube, tables, finest, confidence).groups(made)
     if evident:
         made = present_groups(cube, tables, made, evident, confidence=confidence)
-    rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
+    rows = [(index, group) for index, level in enumerate(cube.levels) for group in made[level.keys]]
     return CubeTable(cube, tuple(tables), tuple(rows))
 
 

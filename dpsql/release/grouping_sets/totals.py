@@ -70,22 +70,22 @@ class LevelSums:
             keys: tables[core] for keys, core in self._cores.items() if core is not None
         }
         self._whole = max(self._cores, key=len)
-        cells = [[row[place] for row in finest.cells] for place in range(len(self._plan.cells))]
+        cells = [[row[index] for row in finest.cells] for index in range(len(self._plan.cells))]
         self._steps = steps_of(finest)
         self._variances = [
-            cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)
+            cell_variance(self._plan, index, step) for index, step in enumerate(self._steps)
         ]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
-        self._measured = [self._measured_levels(place) for place in range(len(cells))]
-        for place, measured in enumerate(self._measured):
-            self._variances[place], levels = comparable(
-                self._variances[place], [level for _, level in measured]
+        self._measured = [self._measured_levels(index) for index in range(len(cells))]
+        for index, measured in enumerate(self._measured):
+            self._variances[index], levels = comparable(
+                self._variances[index], [level for _, level in measured]
             )
-            self._measured[place] = [
+            self._measured[index] = [
                 (keys, level) for (keys, _), level in zip(measured, levels, strict=True)
             ]
-        self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
-        self._spreads = [self._spreads_of(place) for place in range(len(cells))]
+        self._leaves = [self._consistent(index, column) for index, column in enumerate(cells)]
+        self._spreads = [self._spreads_of(index) for index in range(len(cells))]
 
     def groups(self, own: dict[KeyPlaces, list[LevelGroup]]) -> dict[KeyPlaces, list[LevelGroup]]:
         """Every level's groups with their summed cells and what is shown of them."""
@@ -114,18 +114,18 @@ class LevelSums:
         shown: list[list[Any] | None],
     ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
-        noises = [self._noise_of(keys, place, leaves) for place in range(len(sums))]
+        noises = [self._noise_of(keys, index, leaves) for index in range(len(sums))]
         variances = tuple(variance for variance, _ in noises)
         halves = tuple(half for _, half in noises)
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
-        for place in range(len(self._plan.estimates)):
-            parts = shown[place]
-            sql_type = aggregate_type(self._plan.core.aggregates[place])
-            if not is_additive(self._plan.core.aggregates[place]):
+        for index in range(len(self._plan.estimates)):
+            parts = shown[index]
+            sql_type = aggregate_type(self._plan.core.aggregates[index])
+            if not is_additive(self._plan.core.aggregates[index]):
                 values.append(None)
             elif parts is None:
-                values.append(as_type(value(self._plan.arithmetic(place), noisy), sql_type))
+                values.append(as_type(value(self._plan.arithmetic(index), noisy), sql_type))
             else:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
         return LevelGroup(name, row, sums, variances, halves=halves, shown=tuple(values))
@@ -141,7 +141,7 @@ class LevelSums:
         """The groups of a level in the order of their keys,
         and for each group of the finest level the one it is in.
         """
-        at = [self._whole.index(place) for place in keys]
+        at = [self._whole.index(key) for key in keys]
         found: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
         projected = [tuple(row[place] for place in at) for row in self._finest.keys]
         for name in [*(self._tables[keys].keys if keys in self._tables else ()), *projected]:
@@ -267,14 +267,14 @@ def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
     if sql_type == "DOUBLE":
         return [float(number) for number in numbers]
     steps = 1 if sql_type in WHOLE_NUMBERS else 10 ** int(sql_type.rstrip(")").split(",")[1])
-    found: list[Any] = []
+    result: list[Any] = []
     whole = Fraction(0)
     before = 0
     for number in numbers:
         whole += number * steps
-        found.append(as_type(Fraction(round(whole) - before, steps), sql_type))
+        result.append(as_type(Fraction(round(whole) - before, steps), sql_type))
         before = round(whole)
-    return found
+    return result
 
 
 def _total(parts: Sequence[Any], sql_type: str) -> object:

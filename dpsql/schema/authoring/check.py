@@ -120,7 +120,7 @@ def _ledger(schema: Schema) -> Iterator[Finding]:
 def _public(name: str, table: Table) -> Iterator[Finding]:
     if not table.columns:
         yield Finding("note", f"table {name}", "public, its columns are taken from the source")
-    collected = [column for column, its in table.columns.items() if its.collected is not None]
+    collected = [column for column, other in table.columns.items() if other.collected is not None]
     if collected:
         yield Finding(
             "note",
@@ -151,8 +151,8 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
     yield from _rows_of_nobody(schema, name)
     doubles = [
         column
-        for column, its in table.columns.items()
-        if its.may_be_null and "nullable" not in its.model_fields_set
+        for column, other in table.columns.items()
+        if other.may_be_null and "nullable" not in other.model_fields_set
     ]
     if doubles:
         said = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
@@ -224,10 +224,10 @@ def numbers_without_bounds(schema: Schema, name: str) -> list[str]:
     identifiers = identifiers_of(schema, name)
     return [
         column
-        for column, its in schema.tables[name].columns.items()
-        if its.type.is_numeric
-        and its.bounds is None
-        and its.values is None
+        for column, other in schema.tables[name].columns.items()
+        if other.type.is_numeric
+        and other.bounds is None
+        and other.values is None
         and column not in identifiers
     ]
 

@@ -64,7 +64,7 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
     The part of TPC-H's ``part`` is called as the first column of ``partsupp``,
     which has the longer name.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     called: set[str] = set()
     for table in sorted(tables, key=lambda each: (len(each.name), each.name)):
         key = _key(table)
@@ -74,9 +74,9 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
             continue
         named = table.name.startswith(_word(stem) or "\0")
         if table.key or not named or stem not in called:
-            found[table.name] = key
+            result[table.name] = key
             called |= {stem} if named else set()
-    return found
+    return result
 
 
 def _key(table: PlainTable) -> str | None:
@@ -102,10 +102,10 @@ def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[s
     and has its type.
     """
     parents = {table.name: table for table in tables if table.name in keys}
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for table in tables:
         if table.references:
-            found[table.name] = {
+            result[table.name] = {
                 column: f"{parent}.{its}" for column, parent, its in table.references
             }
             continue
@@ -114,8 +114,8 @@ def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[s
                 continue
             parent = _parent(column, table, parents, keys)
             if parent is not None:
-                found.setdefault(table.name, {})[column.name] = f"{parent}.{keys[parent]}"
-    return found
+                result.setdefault(table.name, {})[column.name] = f"{parent}.{keys[parent]}"
+    return result
 
 
 def _parent(
@@ -182,7 +182,7 @@ def _stem(column: PlainColumn, table: PlainTable) -> str:
 def _parts(name: str) -> list[str]:
     """The words of a table's name, and what begins at each of them."""
     words = name.split("_")
-    return ["_".join(words[place:]) for place in range(len(words))]
+    return ["_".join(words[index:]) for index in range(len(words))]
 
 
 def _singular(name: str) -> str:
@@ -225,7 +225,9 @@ def _public(
         return frozenset()
     goal = unit.partition(".")[0]
     referred = {
-        target.partition(".")[0] for each in references.values() for target in each.values()
+        target.partition(".")[0]
+        for reference in references.values()
+        for target in reference.values()
     }
     return frozenset(
         table.name

@@ -135,7 +135,7 @@ def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[st
     """The named columns by their tables;
     SchemaError for one of which bounds cannot be looked for.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for path in dict.fromkeys(columns):
         name, _, column = path.partition(".")
         if (
@@ -146,21 +146,21 @@ def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[st
             raise SchemaError(
                 f"{file}: {path} is no column of numbers without bounds in a private table"
             )
-        found[name] = (*found.get(name, ()), column)
-    return found
+        result[name] = (*result.get(name, ()), column)
+    return result
 
 
 def _with_limits(document: dict[str, Any]) -> set[str]:
     """The private tables that declare no limits, which get the largest one of rows."""
     tables = document.get("tables")
-    found = set()
+    result = set()
     for name, table in tables.items() if isinstance(tables, dict) else ():
         if not isinstance(table, dict) or table.get("public") or ROWS in table:
             continue
         if GROUPS not in table or not isinstance(table.get(ROWS_PER_GROUP), int):
             table[ROWS] = MAX_LIMIT
-            found.add(name)
-    return found
+            result.add(name)
+    return result
 
 
 def _has_one_row(schema: Schema, name: str) -> bool:
@@ -205,7 +205,7 @@ def _ordinary_keys(schema: Schema, name: str) -> list[str]:
     }
     return [
         column
-        for column, its in table.columns.items()
-        if column in public or (its.values is not None or its.type.kind == "boolean")
-        if its.collected is None and column not in {unit, *table.references} - public
+        for column, other in table.columns.items()
+        if column in public or (other.values is not None or other.type.kind == "boolean")
+        if other.collected is None and column not in {unit, *table.references} - public
     ]

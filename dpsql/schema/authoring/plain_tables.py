@@ -62,8 +62,8 @@ def plain_tables(catalog: Catalog) -> list[PlainTable]:
     }
     plain = {
         (table, fold(each.there if isinstance(each.there, str) else each.name)): each.name
-        for table, found in columns.items()
-        for each in found
+        for table, column in columns.items()
+        for each in column
         if isinstance(each, PlainColumn) and not isinstance(each.there, tuple)
     }
     return [
@@ -92,8 +92,8 @@ def _table(
     return PlainTable(
         names[there],
         real,
-        tuple(each for each in columns if isinstance(each, PlainColumn)),
-        tuple(each for each in columns if isinstance(each, UndeclarableColumn)),
+        tuple(column for column in columns if isinstance(column, PlainColumn)),
+        tuple(column for column in columns if isinstance(column, UndeclarableColumn)),
         key=tuple(each for each in key if each is not None) if None not in key else (),
         references=tuple(
             (column, parent, its) for column, parent, its in references if column and parent and its

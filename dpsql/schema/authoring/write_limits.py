@@ -41,8 +41,8 @@ class Tuned:
     @property
     def count(self) -> int:
         """How many fields were found."""
-        return sum(len(own) for own in self.limits.values()) + sum(
-            len(own) for own in self.bounds.values()
+        return sum(len(limit) for limit in self.limits.values()) + sum(
+            len(bound) for bound in self.bounds.values()
         )
 
 
@@ -62,13 +62,13 @@ def with_found(text: str, tuned: Tuned, said: str) -> str:
     value = { type = "double", bounds = [0, 12.5] }  # bounds found
     """
     try:
-        found = _edited(text, tuned, said)
+        result = _edited(text, tuned, said)
     except LookupError as error:
         raise SchemaError(f"the schema file has no {error} to write to") from None
-    if not _holds(found, tuned):
+    if not _holds(result, tuned):
         mend = "give each table a heading such as [tables.labs]"
         raise SchemaError(f"the schema file cannot be written to as it is; {mend}")
-    return found
+    return result
 
 
 def _edited(text: str, tuned: Tuned, said: str) -> str:
@@ -104,13 +104,13 @@ def _holds(text: str, tuned: Tuned) -> bool:
     tables: Any = parsed(text, "the schema file")["tables"]
     limits = [
         (tables[name].get(limit), most)
-        for name, own in tuned.limits.items()
-        for limit, most in own.items()
+        for name, other in tuned.limits.items()
+        for limit, most in other.items()
     ]
     bounds = [
         (tables[name]["columns"][column].get("bounds"), AUTOMATIC if ends is None else list(ends))
-        for name, own in tuned.bounds.items()
-        for column, ends in own.items()
+        for name, bound in tuned.bounds.items()
+        for column, ends in bound.items()
     ]
     beyond = [
         (tables[name].get(field), part)
@@ -127,8 +127,8 @@ def lines(tuned: Tuned) -> list[str]:
     """What was found, as it stands in a schema file, with the table or the column before it."""
     limits = [
         f"[tables.{name}] {limit} = {f'{{ avg = {most} }}' if limit == ROWS_PER_GROUP else most}"
-        for name, own in tuned.limits.items()
-        for limit, most in own.items()
+        for name, other in tuned.limits.items()
+        for limit, most in other.items()
     ]
     beyond = [
         f"[tables.{name}] {field} = {literal(part)}"
@@ -137,8 +137,8 @@ def lines(tuned: Tuned) -> list[str]:
     ]
     bounds = [
         f"[tables.{name}.columns] {column}: bounds = {_bounds_literal(ends)}"
-        for name, own in tuned.bounds.items()
-        for column, ends in own.items()
+        for name, bound in tuned.bounds.items()
+        for column, ends in bound.items()
     ]
     return [*limits, *beyond, *bounds]
 

@@ -256,7 +256,9 @@ class Stored:
             return cls(SqlType.parse(text))
         members = re.findall(r"'((?:[^']|'')*)'", text) if plain.startswith("enum(") else ()
         name, reading = found.read_as
-        return cls(SqlType.parse(name), reading, tuple(each.replace("''", "'") for each in members))
+        return cls(
+            SqlType.parse(name), reading, tuple(member.replace("''", "'") for member in members)
+        )
 
 
 def bounds_of(sql_type: SqlType, pair: object) -> tuple[Bound, Bound]:

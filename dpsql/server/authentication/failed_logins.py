@@ -141,8 +141,8 @@ def _tally(known: OrderedDict[str, FailureCount], key: str, quick: int) -> Failu
     """The count of a name or an address;
     the least recently used is forgotten if there are too many.
     """
-    found = known.setdefault(key, FailureCount(quick))
+    result = known.setdefault(key, FailureCount(quick))
     known.move_to_end(key)
     if len(known) > REMEMBERED:
         known.popitem(last=False)
-    return found
+    return result

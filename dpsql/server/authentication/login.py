@@ -183,7 +183,7 @@ def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
     """The settings of a startup packet, including those in ``options``:
     ``-c name=value`` and ``--name=value``.
     """
-    found = {
+    result = {
         name: value
         for name, value in parameters.items()
         if name not in _NOT_SETTINGS and not name.startswith("_pq_.")
@@ -205,8 +205,8 @@ def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
         name, equals, value = word.partition("=")
         if not equals:
             raise WireError("42601", "options of a connection are written as -c name=value")
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def fresh_key(process: int) -> CancelKey:

@@ -56,7 +56,7 @@ class ScramVerifier:
         if found is None:
             raise ValueError("not a SCRAM-SHA-256 verifier")
         salt, stored, server = (
-            base64.b64decode(part, validate=True) for part in found.groups()[1:]
+            base64.b64decode(group, validate=True) for group in found.groups()[1:]
         )
         iterations = int(found[1])
         if (

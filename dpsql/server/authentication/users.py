@@ -40,7 +40,7 @@ class Users:
             self._decoy_verifier_bytes(part, name)
             for part in ("salt", "stored", "server", "iterations")
         )
-        counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
+        counts = sorted(verifier.iterations for verifier in self.verifiers.values()) or [ITERATIONS]
         invented = ScramVerifier(
             salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)]
         )
@@ -116,7 +116,9 @@ def remove_user(file: Path, name: str) -> None:
             file,
             replace(
                 users,
-                verifiers={each: kept for each, kept in users.verifiers.items() if each != name},
+                verifiers={
+                    each: verifier for each, verifier in users.verifiers.items() if each != name
+                },
             ),
         )
 

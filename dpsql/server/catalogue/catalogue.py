@@ -162,8 +162,8 @@ class Catalogue:
     def _sql(self, rewritten: RewrittenQuery, parameters: Sequence[object] | None) -> str:
         """The statement with its values; NULL for parameters that are not bound yet."""
         return "".join(
-            part if place % 2 == 0 else self._fact(part, parameters)
-            for place, part in enumerate(rewritten.parts)
+            part if index % 2 == 0 else self._fact(part, parameters)
+            for index, part in enumerate(rewritten.parts)
         )
 
     def _fact(self, name: str, parameters: Sequence[object] | None) -> str:

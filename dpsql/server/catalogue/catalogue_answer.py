@@ -55,9 +55,9 @@ def columns_of(
     """The columns of an answer, with the types of the statement where they fit the values that
     DuckDB holds.
     """
-    for place, (name, kept) in enumerate(held):
+    for index, (name, kept) in enumerate(held):
         kind = (
-            rewritten.outputs[place] if rewritten.outputs is not None else rewritten.named.get(name)
+            rewritten.outputs[index] if rewritten.outputs is not None else rewritten.named.get(name)
         )
         yield CatalogueColumn(name, column_oid(kind, kept))
 

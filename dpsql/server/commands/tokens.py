@@ -117,7 +117,7 @@ def pieces(text: str) -> list[SplitStatement]:
     >>> len(pieces("CREATE SYNOPSIS s AS SELECT a FROM t FOR (SELECT 1; SELECT (2))"))
     1
     """
-    found: list[SplitStatement] = []
+    result: list[SplitStatement] = []
     start = 0
     held = list[Token]()
     depth = 0
@@ -130,14 +130,14 @@ def pieces(text: str) -> list[SplitStatement]:
             depth += 1 if token.text == "(" else -1
         if token.kind == "sign" and token.text == ";" and not depth:
             if held:
-                found.append(SplitStatement(text[start : token.start], start, tuple(held)))
+                result.append(SplitStatement(text[start : token.start], start, tuple(held)))
             start = token.end
             held = []
         else:
             held.append(token)
     if held:
-        found.append(SplitStatement(text[start:], start, tuple(held)))
-    return found
+        result.append(SplitStatement(text[start:], start, tuple(held)))
+    return result
 
 
 class TokenReader:

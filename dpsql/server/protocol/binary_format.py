@@ -125,7 +125,7 @@ def _numeric(value: object) -> bytes:
     whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
     fraction = fraction.ljust(-(-len(fraction) // 4) * 4, "0")
     groups = [
-        int((whole + fraction)[place : place + 4]) for place in range(0, len(whole + fraction), 4)
+        int((whole + fraction)[index : index + 4]) for index in range(0, len(whole + fraction), 4)
     ]
     weight = len(whole) // 4 - 1
     while groups and groups[0] == 0:
@@ -141,7 +141,7 @@ def _numeric(value: object) -> bytes:
 
 def _vector(width: PostgresType, value: object) -> bytes:
     items = value if isinstance(value, list | tuple) else [int(each) for each in str(value).split()]
-    body = b"".join(_sized(encoder(width)(each)) for each in items)
+    body = b"".join(_sized(encoder(width)(item)) for item in items)
     return _ARRAY.pack(1, 0, width.oid) + struct.pack("!ii", len(items), 0) + body
 
 
@@ -245,7 +245,7 @@ def _read_numeric(data: bytes) -> Decimal:
         or any(group > 9999 for group in groups)
     ):
         raise ValueError
-    whole = sum(group * 10 ** (4 * (len(groups) - place - 1)) for place, group in enumerate(groups))
+    whole = sum(group * 10 ** (4 * (len(groups) - index - 1)) for index, group in enumerate(groups))
     exponent = 4 * (weight - count + 1)
     digits = (
         whole * 10**exponent * 10**scale if exponent >= 0 else whole * 10**scale // 10**-exponent
@@ -257,7 +257,7 @@ def _read_array(element: PostgresType, data: bytes) -> list[object]:
     dimensions, _, _ = _ARRAY.unpack_from(data)
     if not 0 <= dimensions <= 6:
         raise ValueError
-    sizes = [struct.unpack_from("!ii", data, 12 + 8 * place)[0] for place in range(dimensions)]
+    sizes = [struct.unpack_from("!ii", data, 12 + 8 * index)[0] for index in range(dimensions)]
     if any(size < 0 for size in sizes) or math.prod(sizes) * 4 > len(data):
         raise ValueError
     place = 12 + 8 * dimensions

@@ -88,13 +88,13 @@ def read_interval(text: str) -> timedelta:
     >>> read_interval("1 day -02:00:00"), read_interval("90 min")
     (datetime.timedelta(seconds=79200), datetime.timedelta(seconds=5400))
     """
-    found = timedelta()
+    result = timedelta()
     text = rest = text.strip()
     clock = _CLOCK.search(text)
     if clock is not None:
         sign = -1 if clock[1] == "-" else 1
         micros = int((clock[5] or "").ljust(6, "0"))
-        found += sign * timedelta(
+        result += sign * timedelta(
             hours=int(clock[2]),
             minutes=int(clock[3]),
             seconds=int(clock[4] or 0),
@@ -105,7 +105,7 @@ def read_interval(text: str) -> timedelta:
         unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[
             part[2][0].lower()
         ]
-        found += timedelta(**{unit: int(part[1])})
+        result += timedelta(**{unit: int(part[1])})
     if _PART.sub("", rest).strip() or not text:
         raise ValueError
-    return found
+    return result

@@ -77,8 +77,8 @@ class Portal:
     @property
     def size(self) -> int:
         """The number of values that it holds."""
-        held = self._outcome
-        rows = () if held is None or isinstance(held, StatementDone) else held.rows
+        outcome = self._outcome
+        rows = () if outcome is None or isinstance(outcome, StatementDone) else outcome.rows
         return len(rows) * len(rows[0]) if rows else 0
 
     def outcome(self) -> Outcome:
@@ -130,9 +130,9 @@ class Portal:
         self._require_scroll()
         end = self._place - 1
         start = 0 if count is None else max(end - count, 0)
-        found = list(reversed(self._rows()[start : max(end, 0)]))
+        result = list(reversed(self._rows()[start : max(end, 0)]))
         self._place = 0 if count is None or end < count else start + 1
-        return found
+        return result
 
     def _jump(self, target: int) -> Sequence[Row]:
         rows = self._rows()

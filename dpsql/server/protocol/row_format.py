@@ -19,7 +19,7 @@ from dpsql.server.protocol.text_format import Encoder
 
 def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
     """A format code for each of ``count`` values: text if none is given, or one for all."""
-    if any(each not in (0, 1) for each in formats):
+    if any(format_ not in (0, 1) for format_ in formats):
         raise WireError("08P01", "a format code is neither text nor binary")
     if len(formats) <= 1:
         return [formats[0] if formats else 0] * count

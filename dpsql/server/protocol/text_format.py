@@ -211,10 +211,10 @@ def _read_array(element: PostgresType, text: str) -> list[object]:
     if _MEMBERS.fullmatch(text) is None:
         raise ValueError
     tokens = [token for token in _MEMBER.findall(text) if token.strip()]
-    found, place = _read_list(element, tokens, 0)
+    result, place = _read_list(element, tokens, 0)
     if place != len(tokens):
         raise ValueError
-    return found
+    return result
 
 
 def _read_list(

@@ -110,7 +110,7 @@ def _read(text: bytes) -> Sources | None:
     names = [(str(answer), int(core)) for answer, core in found[0]]
     return tuple(
         tuple(
-            CellSources(bool(combined), tuple(names[place] for place in places))
+            CellSources(bool(combined), tuple(names[index] for index in places))
             for combined, *places in core
         )
         for core in found[1]

@@ -63,7 +63,7 @@ class PartOfCore:
             else tuple(self.plan.cells[place] for place in self.bought)
         )
         whole = self.estimated is None and not is_asked_of_views(self.plan)
-        return not whole and not any(is_averaged(each.contribution.cell) for each in cells)
+        return not whole and not any(is_averaged(cell.contribution.cell) for cell in cells)
 
     @property
     def rest(self) -> CorePlan | None:
@@ -84,7 +84,7 @@ class PartOfCore:
         places = range(len(self.plan.cells))
         bought = places if self.estimated is None else self.bought
         return tuple(
-            CellSources(False, (rest,)) if place in bought else known[place] for place in places
+            CellSources(False, (rest,)) if index in bought else known[index] for index in places
         )
 
     def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
@@ -100,7 +100,7 @@ class PartOfCore:
             groups = {tuple(map(sort_key, key)): key for key in table.keys}
             for column, place in enumerate(self.bought):
                 cells[place] = _bought(number, column, table, list(groups))
-        return FoundCore(self.estimated, tuple(each for each in cells if each is not None), groups)
+        return FoundCore(self.estimated, tuple(cell for cell in cells if cell is not None), groups)
 
 
 @dataclass(frozen=True)
@@ -133,17 +133,17 @@ class PartAnswer:
             entries_said([each.estimated for each in self.parts if each.estimated is not None])
         )
         known = [
-            _named(part.plan.cells[place].contribution.cell)
+            _named(part.plan.cells[index].contribution.cell)
             for part in self.parts
             if part.estimated is not None
-            for place in range(len(part.cells))
-            if place not in part.bought
+            for index in range(len(part.cells))
+            if index not in part.bought
         ]
         times = max(
-            ratio(part.plan, place, (cell or {}).values())
+            ratio(part.plan, index, (cell or {}).values())
             for part in self.parts
-            for place, cell in enumerate(part.cells)
-            if place not in part.bought
+            for index, cell in enumerate(part.cells)
+            if index not in part.bought
         )
         price = f"ε = {shown(self.rest.price)} of {shown(self.plan.price)}"
         return (
@@ -157,7 +157,7 @@ class PartAnswer:
         """What is bought, in words."""
         rests = [part.rest for part in self.parts]
         cells = [
-            each.contribution.cell for rest in rests if rest is not None for each in rest.cells
+            cell.contribution.cell for rest in rests if rest is not None for cell in rest.cells
         ]
         return tuple(dict.fromkeys(map(_named, cells)))
 
@@ -232,7 +232,7 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
     column = NoiseColumn(
         "bought", number, place, core.cells[place].mechanism, step=core.steps[place]
     )
-    cells = [each[place] for each in table.cells]
+    cells = [cell[place] for cell in table.cells]
     return {
         name: LinearEstimate(cells[row], (Part(column, one, (row,)),))
         for row, name in enumerate(names)
@@ -242,10 +242,10 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
 def _named(cell: Cell) -> str:
     """A cell in words, with the columns that it reads."""
     read = [
-        each
+        column
         for part in (getattr(cell, name, None) for name in ("argument", "left", "right"))
         if part is not None
-        for each in columns(part)
+        for column in columns(part)
     ]
     names = ", ".join(dict.fromkeys(each.name for each in read))
     return f"{cell_in_words(cell)} ({names})" if names else cell_in_words(cell)

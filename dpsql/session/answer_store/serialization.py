@@ -121,8 +121,8 @@ def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], lis
 def _read_groups(
     rows: int, keys: list[Any], cells: list[Any]
 ) -> tuple[list[tuple[object, ...]], list[list[int]]]:
-    columns = [_read_column(each) for each in keys]
-    numbers = [_read_column(each) for each in cells]
+    columns = [_read_column(key) for key in keys]
+    numbers = [_read_column(cell) for cell in cells]
     if any(len(column) != rows for column in [*columns, *numbers]):
         raise ValueError("columns of another table")
     return list(zip(*columns, strict=True)) if columns else [()] * rows, numbers
@@ -141,20 +141,20 @@ def _table(table: ReleasedTable) -> list[object]:
     asked = len(table.plan.estimates)
     return [
         len(table.keys),
-        [_column(each) for each in columns(table.keys, keys)],
-        [_column(each) for each in columns(table.aggregates, asked)],
-        [_intervals(each) for each in columns(table.intervals, asked)],
-        [_column(table.counts(place)) for place in range(len(table.plan.steps))],
+        [_column(column) for column in columns(table.keys, keys)],
+        [_column(column) for column in columns(table.aggregates, asked)],
+        [_intervals(column) for column in columns(table.intervals, asked)],
+        [_column(table.counts(index)) for index in range(len(table.plan.steps))],
         [
-            [None if each is None else list(map(_curve, each)) for each in found]
-            for found in columns(table.curves, asked)
+            [None if each is None else list(map(_curve, each)) for each in column]
+            for column in columns(table.curves, asked)
         ],
         None
         if table.hidden is None
         else [
             len(table.hidden.keys),
-            [_column(each) for each in columns(table.hidden.keys, keys)],
-            [_column(each) for each in table.hidden.counts],
+            [_column(column) for column in columns(table.hidden.keys, keys)],
+            [_column(count) for count in table.hidden.counts],
         ],
     ]
 
@@ -170,16 +170,16 @@ def _read_table(
     hidden: list[Any] | None,
 ) -> ReleasedTable:
     asked = len(plan.estimates)
-    drawn = [[_curves(plan, place, each) for each in column] for place, column in enumerate(curves)]
+    drawn = [[_curves(plan, index, each) for each in column] for index, column in enumerate(curves)]
     measured = [
         StepColumn(_read_column(counts), step)
         for counts, step in zip(cells, plan.steps, strict=True)
     ]
     return ReleasedTable(
         plan,
-        _rows(rows, len(plan.core.keys), [_read_column(each) for each in keys]),
-        _rows(rows, asked, [_read_column(each) for each in aggregates]),
-        _rows(rows, asked, [_read_intervals(each) for each in intervals]),
+        _rows(rows, len(plan.core.keys), [_read_column(key) for key in keys]),
+        _rows(rows, asked, [_read_column(aggregate) for aggregate in aggregates]),
+        _rows(rows, asked, [_read_intervals(interval) for interval in intervals]),
         cells=_rows(rows, len(plan.steps), measured),
         curves=_rows(rows, asked, drawn),
         hidden=None if hidden is None else _hidden(*_read_groups(*hidden)),
@@ -210,7 +210,7 @@ def _column(values: Sequence[object]) -> list[object]:
     plain = types <= _PLAIN
     return [
         "plain" if plain else "marked",
-        list(values) if plain else [_value(each) for each in values],
+        list(values) if plain else [_value(value) for value in values],
     ]
 
 
@@ -220,7 +220,7 @@ def _read_column(written: list[Any]) -> list[Any]:
         numbers: array[Any] = array(how)
         numbers.frombytes(b64decode(values, validate=True))
         return numbers.tolist()
-    return list(values) if how == "plain" else [_read_value(each) for each in values]
+    return list(values) if how == "plain" else [_read_value(value) for value in values]
 
 
 def _intervals(values: Sequence[ConfidenceInterval | None]) -> list[object]:
@@ -229,7 +229,7 @@ def _intervals(values: Sequence[ConfidenceInterval | None]) -> list[object]:
     """
     if isinstance(values, IntervalColumn):
         return [_column(values.low), _column(values.high)]
-    return [[None if each is None else list(each) for each in values]]
+    return [[None if value is None else list(value) for value in values]]
 
 
 def _read_intervals(written: list[Any]) -> Sequence[ConfidenceInterval | None]:
@@ -298,15 +298,15 @@ def written_view(view: StoredView) -> bytes:
     """The view as JSON."""
     cells = [
         [
-            each.place,
-            each.kind,
-            list(each.arguments),
-            sorted(each.conditions),
-            each.rows,
-            str(each.step),
-            [each.noise.family, each.noise.distance, str(each.noise.size)],
+            cell.place,
+            cell.kind,
+            list(cell.arguments),
+            sorted(cell.conditions),
+            cell.rows,
+            str(cell.step),
+            [cell.noise.family, cell.noise.distance, str(cell.noise.size)],
         ]
-        for each in view.cells
+        for cell in view.cells
     ]
     whole = [
         view.answer,
@@ -324,7 +324,7 @@ def written_view(view: StoredView) -> bytes:
 def read_view(text: bytes) -> StoredView:
     """The view that was written; ValueError, TypeError or KeyError where the text is none."""
     answer, core, entry, said, keys, groups, cells, beyond = json.loads(text)
-    read = tuple(_read_cell(*each) for each in cells)
+    read = tuple(_read_cell(*cell) for cell in cells)
     return StoredView(
         answer,
         core,

@@ -111,13 +111,13 @@ class AnswerStore:
         """The prices at which releases of the same exact rows were kept;
         the oldest of them may be gone.
         """
-        found: list[Fraction] = []
+        result: list[Fraction] = []
         for kept in self._ledger.kept_among(
-            [f"{kin}/{place}" for place in range(MOST_PRICES)]
+            [f"{kin}/{index}" for index in range(MOST_PRICES)]
         ).values():
             with suppress(ValueError, ZeroDivisionError):
-                found.append(Fraction(kept.decode("ascii")))
-        return found
+                result.append(Fraction(kept.decode("ascii")))
+        return result
 
     def _note_price(self, plan: Plan, entry: int, version: str) -> None:
         """Keep the price of a release beside it,
@@ -125,8 +125,8 @@ class AnswerStore:
         """
         kin = kin_key(plan, version)
         price = str(plan.price)
-        for place in range(MOST_PRICES):
-            if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode(
+        for index in range(MOST_PRICES):
+            if self._ledger.keep(f"{kin}/{index}", entry, price.encode("ascii")) == price.encode(
                 "ascii"
             ):
                 return
@@ -203,12 +203,12 @@ class AnswerStore:
         """The answer of which a part was known and the ``rest`` is released;
         it is given from then on.
         """
-        found = part.with_bought(
+        result = part.with_bought(
             rest.released, "" if version is None else answer_key(part.rest.written(), version)
         )
         if rest.version is not None and version is not None:
-            self._keep_sources(answer_key(part.plan, version), found)
-        return found
+            self._keep_sources(answer_key(part.plan, version), result)
+        return result
 
     def stale(self, plan: Plan) -> tuple[str, ...]:
         """What is said where what stays under a name might tell the plan,

@@ -185,14 +185,14 @@ def answer_of_views(
 def _found(asked: EstimatedCore) -> FoundCore | None:
     """What views tell of a core; None where some cell of it is told by none."""
     cells = asked.cells() if asked.views else [None]
-    told = tuple(each for each in cells if each is not None)
+    told = tuple(cell for cell in cells if cell is not None)
     return FoundCore(asked, told, asked.groups) if len(told) == len(cells) else None
 
 
 def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
     """Where the keys of a level stand among those of the finest level."""
     whole = next(level.keys for level in cube.levels if level.core == cube.finest)
-    return tuple(whole.index(place) for place in keys)
+    return tuple(whole.index(key) for key in keys)
 
 
 def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> FoundCore:
@@ -204,15 +204,15 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
     cells = list(coarse.cells)
     for name, key in finest.groups.items():
         groups.setdefault(
-            tuple(name[place] for place in places), tuple(key[place] for place in places)
+            tuple(name[index] for index in places), tuple(key[index] for index in places)
         )
-    for place, measured in enumerate(coarse.core.plan.cells):
+    for index, measured in enumerate(coarse.core.plan.cells):
         cell = measured.contribution.cell
         if cell in known and isinstance(cell, RowCount | ClampedSum | ProductSum):
             whole = {name: list[LinearEstimate]() for name in groups}
             for name, estimate in finest.cells[known.index(cell)].items():
                 whole[tuple(name[at] for at in places)].append(estimate)
-            cells[place] = {name: added(parts) for name, parts in whole.items()}
+            cells[index] = {name: added(parts) for name, parts in whole.items()}
     return FoundCore(coarse.core, tuple(cells), groups)
 
 
@@ -232,7 +232,7 @@ def assembled(
     shapes: list[tuple[list[Any], list[list[LinearEstimate]], list[LinearEstimate]]] = []
     for each in made:
         names = sorted(each.groups)
-        cells = [[own.get(name, NO_ROWS) for own in each.cells] for name in names]
+        cells = [[cell.get(name, NO_ROWS) for cell in each.cells] for name in names]
         evidence = (
             [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
         )
@@ -286,7 +286,7 @@ def assembled(
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:
     """The largest standard deviation of a cell as a multiple of that of the plan's own noise."""
     return max(
-        (ratio(core, place, [row[place] for row in cells]) for place in range(len(core.cells))),
+        (ratio(core, index, [row[index] for row in cells]) for index in range(len(core.cells))),
         default=0.0,
     )
 
@@ -297,11 +297,11 @@ def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> fl
     """
     measured = core.cells[place]
     own = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
-    variance = max((each.variance for each in estimates), default=0.0)
+    variance = max((estimate.variance for estimate in estimates), default=0.0)
     return variance**0.5 / own if own else 0.0 if not variance else math.inf
 
 
 def entries_said(cores: Iterable[EstimatedCore]) -> tuple[str, ...]:
     """The ledger entries whose releases tell of the cores, each with the keys of its groups."""
-    views = sorted({(view.entry, view.said) for each in cores for view in each.used})
+    views = sorted({(view.entry, view.said) for core in cores for view in core.used})
     return tuple(f"entry {entry} of the ledger ({said})" for entry, said in views)

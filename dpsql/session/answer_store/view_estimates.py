@@ -71,17 +71,18 @@ class EstimatedCore:
 
         A count that tells groups with rows from others, and nothing else, may be one of rows.
         """
-        cells = [each.contribution for each in self.plan.cells]
-        found = [self._cell(place, each.cell, each.rows) for place, each in enumerate(cells)]
+        cells = [cell.contribution for cell in self.plan.cells]
+        result = [self._cell(index, cell.cell, cell.rows) for index, cell in enumerate(cells)]
         presence = self.plan.presence
-        if presence is not None and found[presence.cell] is None and not self._shows_units:
-            found[presence.cell] = self._cell(presence.cell, RowCount(None, None), 1)
-        return found
+        if presence is not None and result[presence.cell] is None and not self._shows_units:
+            result[presence.cell] = self._cell(presence.cell, RowCount(None, None), 1)
+        return result
 
     @property
     def _shows_units(self) -> bool:
         return any(
-            each.function is UNITS and each.condition is None for each in self.plan.core.aggregates
+            aggregate.function is UNITS and aggregate.condition is None
+            for aggregate in self.plan.core.aggregates
         )
 
     def _cell(self, place: int, asked: Any, rows: int) -> Estimates | None:
@@ -89,14 +90,14 @@ class EstimatedCore:
         if cell is None:
             return None
         known = None if self.given is None else self.given[place]
-        self._read = [each for each in self.views if known is None or name_of(each) in known.views]
+        self._read = [view for view in self.views if known is None or name_of(view) in known.views]
         before = dict(self.used)
         self.used.clear()
         combined = known is None or known.combined
-        found = self._estimates(cell, rows, derived=combined)
+        result = self._estimates(cell, rows, derived=combined)
         self.sources[place] = CellSources(combined, tuple(sorted(map(name_of, self.used))))
         self.used = before | self.used
-        return found
+        return result
 
     def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
         """The best combination of all that tells of a cell;
@@ -131,7 +132,7 @@ class EstimatedCore:
         """A sum from the middle of the bounds is the sum less the middle for each row that has a
         value.
         """
-        if any(isinstance(each, MomentEstimate) for each in self.plan.estimates):
+        if any(isinstance(estimate, MomentEstimate) for estimate in self.plan.estimates):
             return  # whose intervals take the cells of a row for independent
         grid = quantum(cell.arguments[0])
         sign = 1 if cell.kind == "sum" else -1
@@ -204,7 +205,7 @@ class EstimatedCore:
             plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]
             if not matched.conditions and len(plain) == len(matched.keys):
                 places = [int(each[1:]) for each in plain]
-                self._placed[name] = [tuple(key[place] for place in places) for key in groups.keys]
+                self._placed[name] = [tuple(key[index] for index in places) for key in groups.keys]
             else:
                 found = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
                 width = len(matched.keys)

@@ -78,7 +78,7 @@ class ViewIndex:
         """
         with self._lock:
             known = self._known.setdefault(family, {})
-            keys = {f"{family}/{place}": place for place in range(MOST_VIEWS) if place not in known}
+            keys = {f"{family}/{index}": index for index in range(MOST_VIEWS) if index not in known}
             for key, kept in self._ledger.kept_among(list(keys)).items():
                 with suppress(*_UNREADABLE):
                     known[keys[key]] = read_view(kept)
@@ -96,9 +96,9 @@ class ViewIndex:
 
     def note(self, plan: Plan, released: Released, answer: str, entry: int, version: str) -> None:
         """Keep what the cores of a release are views of; a release that is not kept is none."""
-        for place, (core, table) in enumerate(zip(plan.cores, released.tables, strict=True)):
+        for index, (core, table) in enumerate(zip(plan.cores, released.tables, strict=True)):
             groups = len(table.keys) + (0 if table.hidden is None else len(table.hidden.keys))
-            view = view_of(core, answer, place, entry, groups=groups) if table.is_complete else None
+            view = view_of(core, answer, index, entry, groups=groups) if table.is_complete else None
             if view is not None:
                 with suppress(LedgerError):
                     self._keep(_family(core, version), view, entry)
@@ -106,17 +106,17 @@ class ViewIndex:
     def _keep(self, family: str, view: StoredView, entry: int) -> None:
         text = written_view(view)
         self._all(family)
-        for place in range(MOST_VIEWS):
-            if place in self._known[family]:
+        for index in range(MOST_VIEWS):
+            if index in self._known[family]:
                 continue
-            kept = self._ledger.keep(f"{family}/{place}", entry, text)
+            kept = self._ledger.keep(f"{family}/{index}", entry, text)
             if kept is None or kept == text:
                 return
 
     def groups(self, view: StoredView) -> ViewGroups | None:
         """The groups of a view; None where its answer is no longer kept."""
-        found = self._groups.find((view.answer, view.core))
-        if found is None:
+        result = self._groups.find((view.answer, view.core))
+        if result is None:
             answer = None if self._pinned is None else self._pinned.content(view)
             answer = self._ledger.kept(view.answer) if answer is None else answer
             try:
@@ -125,9 +125,9 @@ class ViewIndex:
                 groups = None
             if groups is None or len(groups[0]) != view.groups:
                 return None
-            found = ViewGroups(*groups)
-            self._groups.keep((view.answer, view.core), found)
-        return found
+            result = ViewGroups(*groups)
+            self._groups.keep((view.answer, view.core), result)
+        return result
 
 
 def _family(plan: CorePlan, version: str) -> str:

@@ -148,12 +148,12 @@ class NamedReleases:
         """The content of a release; StatementError where it was dropped meanwhile,
         or is damaged.
         """
-        found = self._ledger.named_content(release)
-        if found is None:
+        result = self._ledger.named_content(release)
+        if result is None:
             raise StatementError(
                 "E_TABLE", f"the {release.kind} `{release.name}` is not there any more"
             )
-        return found
+        return result
 
     def require_free(self, name: str, size: int = 0) -> str:
         """The name, folded, where a release of so many bytes may be created under it;
@@ -181,10 +181,10 @@ class NamedReleases:
         with self._creating:
             new = make(self.require_free(name, size))
             self._put(new)
-        found = self.find(new.name)
-        if found is None:
+        result = self.find(new.name)
+        if result is None:
             raise LedgerError("what was created cannot be read back from the ledger")
-        return found
+        return result
 
     def create_bounds(self, column: AutomaticColumn, make: Callable[[str], NewRelease]) -> bool:
         """Keep the bounds of a column that ``make`` pays for; False if they are there by now,
@@ -274,9 +274,9 @@ class NamedReleases:
         if held is not None and releases == held.releases:
             return replace(held, at=self._clock())
         tables = {
-            each.name: declared(each.facts).table(each)
-            for each in releases
-            if each.kind == "synthetic table"
+            release.name: declared(release.facts).table(release)
+            for release in releases
+            if release.kind == "synthetic table"
         }
         own = self._declared.tables
         added = {name: table for name, table in tables.items() if name not in own}
@@ -285,7 +285,7 @@ class NamedReleases:
             if added
             else self._declared
         )
-        version = " ".join(each.digest for each in releases)
+        version = " ".join(release.digest for release in releases)
         return _Snapshot(releases, schema, version, read(releases), at=self._clock())
 
     def _forget(self) -> None:

@@ -89,10 +89,10 @@ def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedS
 
 def _add_key(session: Session, source: str, keys: list[str], spellings: Sequence[str]) -> None:
     """Add the first of the spellings that is a key with few public values, if there is one."""
-    for each in spellings:
-        if each in keys or len(keys) == MOST_KEYS:
+    for spelling in spellings:
+        if spelling in keys or len(keys) == MOST_KEYS:
             return
-        plan = _plan(session, f"SELECT {each}, COUNT(*) {source} GROUP BY 1")
+        plan = _plan(session, f"SELECT {spelling}, COUNT(*) {source} GROUP BY 1")
         domain = None if plan is None else plan.cores[0].core.domain
         if (
             plan is None
@@ -106,7 +106,7 @@ def _add_key(session: Session, source: str, keys: list[str], spellings: Sequence
             if keys
             else None,
         ):
-            keys.append(each)
+            keys.append(spelling)
         return
 
 
@@ -118,7 +118,7 @@ def _is_answered(plan: Plan, other: Plan | None) -> bool:
     core = plan.cores[0]
     normal = normal_core(core.core)
     cells = [
-        (normal_cell(normal, each.contribution.cell), each.contribution.rows) for each in core.cells
+        (normal_cell(normal, cell.contribution.cell), cell.contribution.rows) for cell in core.cells
     ]
     return view is not None and all(
         cell is not None and matched_cell(normal, cell, rows, view) for cell, rows in cells

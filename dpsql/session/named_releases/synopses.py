@@ -39,8 +39,8 @@ from dpsql.sql.parser.release_definitions import SynopsisDefinition, synopsis_de
 def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Released) -> str:
     """The views of a synopsis as a text, each with a digest of the tables that it reads."""
     views = []
-    for place, (core, table) in enumerate(zip(cores, released.tables, strict=True)):
-        view = view_of(core, _answer(name, entry), place, entry, groups=len(table.keys))
+    for index, (core, table) in enumerate(zip(cores, released.tables, strict=True)):
+        view = view_of(core, _answer(name, entry), index, entry, groups=len(table.keys))
         assert view is not None
         said = replace(view, said=f"synopsis {name}: {view.said}")
         views.append([family_digest(core.core), serialization.written_view(said).decode("ascii")])
@@ -171,8 +171,8 @@ class Synopses:
         for part in draft.parts:
             core = draft.plan.cores[len(lines)]
             noise = ", ".join(
-                f"{float(each.mechanism.standard_deviation * float(each.contribution.step)):.4g}"
-                for each in core.cells
+                f"{float(cell.mechanism.standard_deviation * float(cell.contribution.step)):.4g}"
+                for cell in core.cells
             )
             lines.append(
                 f"{_said(part.marginal, found)}: {part.marginal.groups:,} groups, "
@@ -264,7 +264,7 @@ class Synopses:
             found = counting(core.dialect, core.core)
             if found is None:
                 return 1 if core.core.domain is None else core.core.domain.count or 1
-            return prod(public.public_count(*each) for each in found.queries)
+            return prod(public.public_count(*query) for query in found.queries)
 
         def evaluated(
             keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
@@ -292,5 +292,7 @@ def _groups(parts: Sequence[MeasuredPart]) -> int:
 def _said(marginal: Marginal, found: SynopsisDefinition) -> str:
     if marginal.keys is None:
         return f"{marginal.view.said}, of a statement's own rows"
-    measures = ", ".join(found.measures[place] for place in marginal.measures)
-    return f"{measures} by {', '.join(found.keys[place] for place in sorted(marginal.keys)) or 'no key'}"
+    measures = ", ".join(found.measures[measure] for measure in marginal.measures)
+    return (
+        f"{measures} by {', '.join(found.keys[key] for key in sorted(marginal.keys)) or 'no key'}"
+    )

@@ -73,7 +73,7 @@ class SyntheticTables:
         price: list[Price] = []
 
         def make(name: str) -> NewRelease:
-            model = GraphicalModel([each.size for each in plan.columns])
+            model = GraphicalModel([column.size for column in plan.columns])
             with self._scopes.scope() as scope:
                 measured, charge, version = self._execution.marginals(
                     plan, text, scope, model.approximate, admitted=model.admitted
@@ -88,7 +88,8 @@ class SyntheticTables:
             places = model.rows(measured, min(count, most))
             random = np.random.default_rng()
             values = [
-                column.drawn(own, random) for column, own in zip(plan.columns, places, strict=True)
+                column.drawn(index, random)
+                for column, index in zip(plan.columns, places, strict=True)
             ]
             notices.append(
                 f"`{name}` has {len(places[0]):,} synthetic rows, drawn of a model of {len(measured)} noisy "
@@ -127,7 +128,7 @@ class SyntheticTables:
         draft = self._draft(wanted, wanted.body, parameters, settings)
         plan = draft.plan
         step = float(draft.plan.step)
-        columns = ", ".join(f"{each.name} ({each.size} values)" for each in plan.columns)
+        columns = ", ".join(f"{column.name} ({column.size} values)" for column in plan.columns)
         lines = [f"columns, as the model has them: {columns}"]
         lines.append(
             f"each of {len(plan.columns)} columns is counted alone; {_said(plan.alone, step)}"
@@ -180,7 +181,7 @@ class SyntheticTables:
         )
 
         def core_of(keys: Sequence[ModelColumn]) -> CorePlan:
-            marginal = found.marginal([each.key for each in keys])
+            marginal = found.marginal([key.key for key in keys])
             planned = self._compiler.plan(marginal, parameters, chosen)
             if planned.collection is not None:
                 raise Refused(
@@ -198,7 +199,7 @@ class SyntheticTables:
         plan = synthetic_plan(text, columns, core_of, privacy, price=price)
         return _Draft(
             plan,
-            SyntheticColumns(found.table, {each.name: each.declared for each in columns}),
+            SyntheticColumns(found.table, {column.name: column.declared for column in columns}),
             price,
             wanted.rows,
         )
@@ -221,7 +222,7 @@ def _columns(found: SyntheticDefinition, table: Table) -> list[ModelColumn]:
         if source not in table.columns:
             raise StatementError("E_COLUMN", f"table `{found.table}` has no column `{source}`")
         columns.append(ModelColumn(checked_name(name, "column"), source, table.columns[source]))
-    if len({each.source for each in columns}) < len(columns):
+    if len({column.source for column in columns}) < len(columns):
         raise Refused("E_STMT", "a column stands twice; name it once")
     return columns
 

@@ -82,8 +82,8 @@ def rows_of(table: SyntheticColumns, content: bytes) -> list[tuple[object, ...]]
 
 def _packed(values: Sequence[object]) -> dict[str, object]:
     known = {
-        value: place
-        for place, value in enumerate(dict.fromkeys(each for each in values if each is not None))
+        value: index
+        for index, value in enumerate(dict.fromkeys(value for value in values if value is not None))
     }
     places = array("i", (-1 if value is None else known[value] for value in values))
     return {"values": [_text(each) for each in known], "rows": b64encode(places).decode("ascii")}
@@ -93,12 +93,12 @@ def _unpacked(packed: Any, sql_type: SqlType) -> list[object]:
     values = [*map(sql_type.facts.read, packed["values"]), None]
     places: array[int] = array("i")
     places.frombytes(b64decode(packed["rows"], validate=True))
-    return [values[place] for place in places]
+    return [values[index] for index in places]
 
 
 def _written(column: Column) -> dict[str, object]:
-    ends = None if column.bounds is None else [_text(each) for each in column.bounds]
-    values = None if column.values is None else [_text(each) for each in column.values]
+    ends = None if column.bounds is None else [_text(bound) for bound in column.bounds]
+    values = None if column.values is None else [_text(value) for value in column.values]
     return {"type": str(column.type), "nullable": column.nullable, "bounds": ends, "values": values}
 
 

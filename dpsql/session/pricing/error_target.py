@@ -63,11 +63,13 @@ class AccuracyGoal:
     def target(self, column: str) -> ErrorTarget | None:
         """What is wanted of a column."""
         named = [
-            each
-            for each in self.targets
-            if each.column is not None and each.column.lower() == column.lower()
+            target
+            for target in self.targets
+            if target.column is not None and target.column.lower() == column.lower()
         ]
-        return next(iter(named), next((each for each in self.targets if each.column is None), None))
+        return next(
+            iter(named), next((target for target in self.targets if target.column is None), None)
+        )
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.targets)) + (
@@ -114,7 +116,7 @@ def read_goal(text: str) -> AccuracyGoal:
     rows = _ROWS.fullmatch(rest)
     if rest.strip() and rows is None:
         raise ValueError(f"write {EXAMPLES}")
-    names = [None if each.column is None else each.column.lower() for each in targets]
+    names = [None if target.column is None else target.column.lower() for target in targets]
     if len(set(names)) < len(names):
         raise ValueError("write one target for each column")
     at = None if rows is None else Fraction(rows[1])

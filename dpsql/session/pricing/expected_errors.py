@@ -111,7 +111,7 @@ def _cell_half_width(
         at = [cell_.contribution.cell for cell_ in core.cells].index(
             finest.cells[cell].contribution.cell
         )
-        inside = [whole.index(place) for place in keys]
+        inside = [whole.index(key) for key in keys]
         group = np.zeros(places.shape[1], np.int64)
         for place in inside:
             group = group * shape[place] + places[place]
@@ -235,12 +235,12 @@ def _half_width(
 def typical(result: Result) -> tuple[ColumnError | None, ...]:
     """For each column the middle half-width of its rows, and the middle size of its values."""
     found = []
-    for place, column in enumerate(result.columns):
+    for index, column in enumerate(result.columns):
         halves = []
         sizes = []
         for row, intervals in zip(result.rows, result.intervals, strict=True):
-            ends = intervals[place]
-            value = row[place]
+            ends = intervals[index]
+            value = row[index]
             if ends is not None and isinstance(value, int | float | Decimal):
                 low, high = cast(ConfidenceInterval, ends)
                 halves.append((high - low) / 2)

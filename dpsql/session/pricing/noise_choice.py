@@ -69,7 +69,9 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     gaussian, laplace = (left.after(costs[noise]) for noise in ("gaussian", "laplace"))
     if gaussian is None and laplace is None:
         return (
-            "gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"
+            "gaussian"
+            if any(standing.spent.epsilon is None for standing in left.standings)
+            else "laplace"
         )
     if gaussian is None or laplace is None:
         return "laplace" if gaussian is None else "gaussian"
@@ -89,9 +91,11 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
 
 def _began_with_laplace(privacy: Privacy, price: Fraction, left: RemainingBudget) -> bool:
     """Whether something was paid for, and Laplace noise was chosen before that."""
-    if not any(each.spent.epsilon for each in left.standings):
+    if not any(standing.spent.epsilon for standing in left.standings):
         return False
-    unspent = tuple(FilterState(each.holder, each.budget, FREE) for each in left.standings)
+    unspent = tuple(
+        FilterState(standing.holder, standing.budget, FREE) for standing in left.standings
+    )
     return chosen_noise(privacy, price, replace(left, standings=unspent)) == "laplace"
 
 
@@ -103,7 +107,8 @@ def is_settled(left: RemainingBudget) -> bool:
     by the sum of ρ both noises cost the same.
     """
     by_rho = all(
-        each.spent.epsilon is None and not each.budget.is_tallied for each in left.standings
+        standing.spent.epsilon is None and not standing.budget.is_tallied
+        for standing in left.standings
     )
     return left.window is None and by_rho
 

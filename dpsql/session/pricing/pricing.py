@@ -62,16 +62,16 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
     halves = core.half_widths(confidence)
     wide = core.additive_half_widths(confidence)
     law = core.law(confidence)
-    grown = [_grown(table.plan, core, place, confidence) for place in range(len(core.estimates))]
+    grown = [_grown(table.plan, core, index, confidence) for index in range(len(core.estimates))]
     intervals = []
     curves = []
     for row, cells in enumerate(table.cells):
         measured = list(zip(cells, halves, strict=True))
         found: list[ConfidenceInterval | None] = []
         drawn: list[QuantileCurves | None] = []
-        for place, estimate in enumerate(core.estimates):
-            before = table.curves[row][place]
-            factor = grown[place]
+        for index, estimate in enumerate(core.estimates):
+            before = table.curves[row][index]
+            factor = grown[index]
             if isinstance(
                 estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
             ):
@@ -82,13 +82,13 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
                         replace(each, points=_stretched(each.points, factor)) for each in before
                     )
                 )
-                has = table.intervals[row][place] is not None and wider is not None
+                has = table.intervals[row][index] is not None and wider is not None
                 found.append(
                     (wider[0].points[0], wider[0].points[2]) if has and wider is not None else None
                 )
                 drawn.append(wider)
             else:
-                found.append(interval(estimate, measured, wide[place], law))
+                found.append(interval(estimate, measured, wide[index], law))
                 drawn.append(None)
         intervals.append(tuple(found))
         curves.append(tuple(drawn))
@@ -163,8 +163,8 @@ class Pricing:
         """
         lists = [
             column.name
-            for place, column in enumerate(plan.columns)
-            if is_list(plan, place) and goal.target(column.name) is not None
+            for index, column in enumerate(plan.columns)
+            if is_list(plan, index) and goal.target(column.name) is not None
         ]
         return replace(self._reached(plan, goal, known), lists=tuple(lists))
 
@@ -191,9 +191,9 @@ class Pricing:
 
         def shown(at: Plan) -> tuple[ColumnError, ...]:
             found = errors(at)
-            return tuple(error for place in columns if (error := found[place]) is not None)
+            return tuple(error for column in columns if (error := found[column]) is not None)
 
-        sized = simulated or any(_by_size(goal, plan, place) for place in columns)
+        sized = simulated or any(_by_size(goal, plan, column) for column in columns)
         base = known.plan.price if sized and known is not None else None
         if known is not None:
             near = NEAR_ENOUGH if sized else 1.0
@@ -242,7 +242,7 @@ class Pricing:
         """
         sure = expected(plan)
         if all(
-            error is not None or not has_interval(plan, place) for place, error in enumerate(sure)
+            error is not None or not has_interval(plan, index) for index, error in enumerate(sure)
         ):
             return sure, None
         known = self.find(plan)
@@ -271,19 +271,19 @@ class Pricing:
 
     def _columns(self, plan: Plan, goal: AccuracyGoal) -> list[int]:
         """The columns that the goal is about."""
-        estimated = [place for place in range(len(plan.columns)) if has_interval(plan, place)]
+        estimated = [index for index in range(len(plan.columns)) if has_interval(plan, index)]
         names = [plan.columns[place].name.lower() for place in estimated]
         for target in goal.targets:
             if target.column is not None and target.column.lower() not in names:
                 raise StatementError(
                     "E_STMT", f"no column {target.column!r} of the result has an interval"
                 )
-        found = [place for place in estimated if goal.target(plan.columns[place].name) is not None]
-        if not found:
+        result = [place for place in estimated if goal.target(plan.columns[place].name) is not None]
+        if not result:
             raise StatementError(
                 "E_STMT", "no column of the result has an interval that a price would narrow"
             )
-        return found
+        return result
 
     def _wanted(
         self, plan: Plan, goal: AccuracyGoal, columns: Sequence[int], known: EarlierRelease | None
@@ -293,27 +293,27 @@ class Pricing:
         by_rows = expected(plan, Fraction(1))
         sizes: Errors = [None] * len(plan.columns)
         if known is not None and any(
-            sure[place] is None or _by_size(goal, plan, place) for place in columns
+            sure[column] is None or _by_size(goal, plan, column) for column in columns
         ):
             sizes = typical(self.run(known.plan, known.released))
-        found = []
-        for place in columns:
-            name = plan.columns[place].name
+        result = []
+        for column in columns:
+            name = plan.columns[column].name
             target = goal.target(name)
-            size = sizes[place]
+            size = sizes[column]
             assert target is not None
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
-                by_size = sure[place] is not None or by_rows[place] is not None
+                by_size = sure[column] is not None or by_rows[column] is not None
                 raise UnresolvedTarget(
                     name, target, relative=True, known=by_size, zero=size is not None
                 )
-            if sure[place] is None and size is None:
+            if sure[column] is None and size is None:
                 raise UnresolvedTarget(
-                    name, target, relative=False, known=by_rows[place] is not None
+                    name, target, relative=False, known=by_rows[column] is not None
                 )
-            found.append(WantedError(place, half, sure[place] is not None))
-        return found
+            result.append(WantedError(column, half, sure[column] is not None))
+        return result
 
     def _share(self, cost: Cost) -> float | None:
         """The part of what is left that a cost takes, None where the budget does not admit it."""

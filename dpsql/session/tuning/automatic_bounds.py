@@ -68,7 +68,7 @@ def written(column: AutomaticColumn, ends: Ends | None) -> str:
 
 def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]:
     """The bounds among the named releases, by their columns."""
-    found = {}
+    result = {}
     for release in releases:
         if release.kind == "bounds":
             facts = json.loads(release.facts)
@@ -77,8 +77,8 @@ def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]
             if facts["bounds"] is not None:
                 low, high = map(Fraction, facts["bounds"])
                 ends = low, high
-            found[table, name] = FoundBounds((table, name), ends, release.at)
-    return found
+            result[table, name] = FoundBounds((table, name), ends, release.at)
+    return result
 
 
 def bounded_plan(

@@ -45,8 +45,8 @@ def tuned(
     are limits only where they are fewer than the rows.
     """
     asked = {
-        (each.table, each.column, each.sought): (each.ladder.rungs, own)
-        for each, own in counts.items()
+        (each.table, each.column, each.sought): (each.ladder.rungs, count)
+        for each, count in counts.items()
     }
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, Ends | None]] = {}
@@ -132,13 +132,13 @@ def _limits(
 
 def _shown(table: Table, keys: Sequence[str]) -> int | None:
     """How many groups by these keys are ever shown; None where the schema does not tell it."""
-    found = 1
+    result = 1
     for key in keys:
         its = table.columns[key]
         if its.values is None and its.type.kind != "boolean":
             return None
-        found *= (2 if its.values is None else len(its.values)) + its.nullable
-    return found
+        result *= (2 if its.values is None else len(its.values)) + its.nullable
+    return result
 
 
 def compared(
@@ -161,8 +161,8 @@ def compared(
         )
         columns = [
             column
-            for column, its in new.columns.items()
-            if its.type.is_numeric and its.bounds is not None
+            for column, other in new.columns.items()
+            if other.type.is_numeric and other.bounds is not None
         ]
         columns.sort(key=lambda column: column not in tuned.bounds.get(name, {}))
         for column in columns[:MOST_COLUMNS]:

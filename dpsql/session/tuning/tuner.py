@@ -119,17 +119,17 @@ def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str
     """One row a unit: its rows, its groups, the most rows in one of them,
     minus its least values, its largest.
     """
-    values = [(f"l{place}", f"h{place}") for place in range(len(columns))]
+    values = [(f"l{index}", f"h{index}") for index in range(len(columns))]
     outer = "".join(f", MAX({low}) AS {low}, MAX({high}) AS {high}" for low, high in values)
     yield f"SELECT owner, SUM(n) AS n, COUNT(*) AS g, MAX(n) AS m{outer} FROM ("
     owner, source = _rows(schema, name)
     made = [owner, *(f'"t"."{key}"' for key in keys)]
     inner = "".join(
-        f", MAX(-({_finite(column)})) AS l{place}, MAX({_finite(column)}) AS h{place}"
-        for place, column in enumerate(columns)
+        f", MAX(-({_finite(column)})) AS l{index}, MAX({_finite(column)}) AS h{index}"
+        for index, column in enumerate(columns)
     )
     named = ", ".join(
-        [f"{owner} AS owner", *(f"{key} AS k{place}" for place, key in enumerate(made[1:]))]
+        [f"{owner} AS owner", *(f"{key} AS k{index}" for index, key in enumerate(made[1:]))]
     )
     yield f"SELECT {named}, COUNT(*) AS n{inner} FROM {source} GROUP BY {', '.join(made)}"
     yield ") AS groups GROUP BY owner"
@@ -147,8 +147,8 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
     owner = schema.owner(name)
     source = f'"{name}" AS t'
     last = "t"
-    for place, step in enumerate(owner.steps):
-        parent = f"p{place}"
+    for index, step in enumerate(owner.steps):
+        parent = f"p{index}"
         source += f' JOIN "{step.parent}" AS {parent} ON {last}."{step.column}" = {parent}."{step.parent_column}"'
         last = parent
     return f'{last}."{owner.column}"', source
@@ -250,9 +250,9 @@ class Tuner:
         """The lines of the ledger of earlier tunings: the number and the day of each."""
         entries = self._accountant.ledger.history()
         return [
-            (each.seq, str(each.at)[:10])
-            for each in entries
-            if each.statement.startswith(STATEMENT)
+            (entry.seq, str(entry.at)[:10])
+            for entry in entries
+            if entry.statement.startswith(STATEMENT)
         ]
 
 

@@ -160,7 +160,8 @@ class _Rows:
         match source:
             case Compound(branches=branches) if name[1:].isdigit():
                 names = (
-                    _Rows(each.relation, {})._name(each.columns[int(name[1:])]) for each in branches
+                    _Rows(branch.relation, {})._name(branch.columns[int(name[1:])])
+                    for branch in branches
                 )
                 return " or ".join(dict.fromkeys(names))
             case (

@@ -63,8 +63,8 @@ def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cub
             )
     cube = replace(
         cube,
-        keys=tuple(keys.get(each, each) for each in cube.keys),
-        aggregates=tuple(aggregates.get(each, each) for each in cube.aggregates),
+        keys=tuple(keys.get(key, key) for key in cube.keys),
+        aggregates=tuple(aggregates.get(aggregate, aggregate) for aggregate in cube.aggregates),
     )
     measured = [after[level.core] for level in cube.levels if level.core is not None]
     return replace(cube, known=min(map(known_after, measured)))
@@ -72,8 +72,8 @@ def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cub
 
 def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cube]:
     """What the released tables of a statement have as columns, under their names in the sandbox."""
-    named: dict[str, Core | Cube] = {f"core{place}": core for place, core in enumerate(cores)}
-    return named | {f"cube{place}": cube for place, cube in enumerate(cubes)}
+    named: dict[str, Core | Cube] = {f"core{index}": core for index, core in enumerate(cores)}
+    return named | {f"cube{index}": cube for index, cube in enumerate(cubes)}
 
 
 def noise_known(shape: Core | Cube) -> KnownNoise:

@@ -74,7 +74,7 @@ def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression
     The other side is one source. A row that has it fulfils the condition,
     so it has the unit of that kept source.
     """
-    own = {alias for part in sources(lacking) for alias in _aliases(part)}
+    own = {alias for source in sources(lacking) for alias in _aliases(source)}
     others = {
         alias: part.alias for part in kept if unit_of(part) is not None for alias in _aliases(part)
     }

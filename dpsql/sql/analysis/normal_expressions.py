@@ -91,7 +91,7 @@ def negated(inner: Expression) -> Expression:
             return twice
         case Call(function="or" | "and" as function):
             other = "and" if function == "or" else "or"
-            return _connected(other, [negated(each) for each in _operands(function, inner)])
+            return _connected(other, [negated(operand) for operand in _operands(function, inner)])
     return Call("not", (inner,), BOOLEAN)
 
 
@@ -141,10 +141,10 @@ def _connected(function: str, operands: list[Expression]) -> Expression:
 def _listed(operands: set[Expression]) -> Iterator[Expression]:
     """The operands of an OR, in which the constants that one value may equal are one list."""
     options: dict[Expression, set[Expression]] = {}
-    for each in operands:
-        asked, own = _options(each)
+    for operand in operands:
+        asked, own = _options(operand)
         if asked is None:
-            yield each
+            yield operand
         else:
             options.setdefault(asked, set()).update(own)
     for value, constants in options.items():
@@ -155,7 +155,7 @@ def _options(condition: Expression) -> tuple[Expression | None, list[Expression]
     """The value and the constants it may equal; None where the condition says no such thing."""
     match condition:
         case Call(function="in", arguments=(asked, *options)) if all(
-            isinstance(each, Literal) for each in options
+            isinstance(option, Literal) for option in options
         ):
             return asked, options
         case Call(function="=", arguments=(left, right)):

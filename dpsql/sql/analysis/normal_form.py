@@ -85,8 +85,8 @@ def normal_core(core: Core) -> NormalCore:
     tables, conditions = _joined(core.relation)
     ordered = sorted(tables, key=_unnamed)
     names = {
-        leaf.alias: f"\0{place}"
-        for place, leaf in enumerate(each for table in ordered for each in sources(table))
+        leaf.alias: f"\0{index}"
+        for index, leaf in enumerate(source for table in ordered for source in sources(table))
     }
     cut = [
         (table.alias, table.cut)
@@ -157,7 +157,7 @@ def _counted(core: NormalCore, argument: Expression | None, found: list[Expressi
 def _made(
     core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]
 ) -> NormalCell:
-    own = tuple(normal(renamed(each, core.spelling)) for each in arguments)
+    own = tuple(normal(renamed(argument, core.spelling)) for argument in arguments)
     return NormalCell(kind, own, core.conditions | normal_conditions(found, core.spelling))
 
 
@@ -171,7 +171,7 @@ def _chooses_one(chosen: Case) -> bool:
     """
     values = [value for _, value in chosen.branches]
     return (
-        [each.value for each in values if isinstance(each, Literal)] == [1]
+        [value.value for value in values if isinstance(value, Literal)] == [1]
         and len(values) == 1
         and (
             chosen.default is None
@@ -241,7 +241,9 @@ def normal_conditions(conditions: list[Expression], spelling: Spelling) -> froze
     without those that cannot fail.
     """
     found = {
-        normal(renamed(each, spelling)) for condition in conditions for each in conjuncts(condition)
+        normal(renamed(conjunct, spelling))
+        for condition in conditions
+        for conjunct in conjuncts(condition)
     }
-    split = {part for each in found for part in conjuncts(each)}
+    split = {conjunct for each in found for conjunct in conjuncts(each)}
     return frozenset(split - {TRUE})

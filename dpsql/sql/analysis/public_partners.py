@@ -80,7 +80,7 @@ def _with_partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> Rel
     partners: dict[str, Partners] = {}
     with suppress(Refused):
         partners = _partners(relation, keys, fanout)
-    if prod(each.most for each in partners.values()) <= 1:
+    if prod(partner.most for partner in partners.values()) <= 1:
         partners = {}
     return _replaced(relation, partners, keys, fanout)
 
@@ -124,13 +124,13 @@ def _partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> dict[str
     """The partners of each public source of a join, by its alias."""
     order = join_order(relation)
     public = [step.source.alias for step in order.steps if unit_of(step.source) is None]
-    found: dict[str, Partners] = {}
-    for place, step in enumerate(order.steps):
+    result: dict[str, Partners] = {}
+    for index, step in enumerate(order.steps):
         if unit_of(step.source) is None:
-            found[step.source.alias] = _of_step(
-                order, place, public, keys.get(step.source.alias, ()), fanout=fanout
+            result[step.source.alias] = _of_step(
+                order, index, public, keys.get(step.source.alias, ()), fanout=fanout
             )
-    return found
+    return result
 
 
 def _of_step(
@@ -180,7 +180,9 @@ class _Counting:
         self._work = work
         self._fanout = fanout
         self._conditions = tuple(
-            each for each in conditions if _is_of(source, each) and not _has_pattern(each)
+            condition
+            for condition in conditions
+            if _is_of(source, condition) and not _has_pattern(condition)
         )
         self._ranges = list(_ranges(source, conditions))
 

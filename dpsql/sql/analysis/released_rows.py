@@ -32,7 +32,7 @@ def known_after(core: Core) -> KnownNoise:
 
 def _reads_noise(core: Core) -> bool:
     relations, _ = everything_in(replace(core, domain=None))
-    return any(isinstance(each, Scan) and each.noisy for each in relations)
+    return any(isinstance(relation, Scan) and relation.noisy for relation in relations)
 
 
 def _shows_chosen_groups_alone(core: Core) -> bool:
@@ -41,7 +41,7 @@ def _shows_chosen_groups_alone(core: Core) -> bool:
     """
     domain = core.domain
     return bool(core.keys) and (
-        domain is None or any(isinstance(each, Scan) and each.noisy for each in domain.tables)
+        domain is None or any(isinstance(table, Scan) and table.noisy for table in domain.tables)
     )
 
 
@@ -55,7 +55,9 @@ def _without_choice_of_groups(core: Core) -> Core:
     """
     conditions = conditions_of(core.relation)
     same = {key for key in core.keys if isinstance(key, ColumnRef)}
-    scans = [each for each in sources(core.relation) if isinstance(each, Scan) and each.noisy]
+    scans = [
+        source for source in sources(core.relation) if isinstance(source, Scan) and source.noisy
+    ]
     dropped = set[str]()
     size = -1
     while size < len(same):
@@ -68,16 +70,20 @@ def _without_choice_of_groups(core: Core) -> Core:
             if scan.size is not None and scan.size.key is not None and scan.size.key <= names:
                 dropped.add(scan.alias)
                 same |= {
-                    each
+                    column
                     for condition in conditions
-                    for each in columns(condition)
-                    if each.relation == scan.alias
+                    for column in columns(condition)
+                    if column.relation == scan.alias
                 }
     found = replace(core, relation=_rest(core.relation, same, dropped))
     _, expressions = everything_in(replace(found, keys=()))
     return (
         core
-        if any(each.relation in dropped for part in expressions for each in columns(part))
+        if any(
+            column.relation in dropped
+            for expression in expressions
+            for column in columns(expression)
+        )
         else found
     )
 

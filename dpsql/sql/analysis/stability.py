@@ -179,7 +179,7 @@ def _listed_keys(
     branches = (
         compound.branches if compound.operator in ("union all", "union") else compound.branches[:1]
     )
-    return [(branch.relation, [branch.columns[place] for place in places]) for branch in branches]
+    return [(branch.relation, [branch.columns[index] for index in places]) for branch in branches]
 
 
 def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> int:
@@ -205,7 +205,7 @@ def _read_of(source: Leaf, keys: list[Expression]) -> set[str]:
 def _values(partners: Partners, read: set[str]) -> int:
     """How many different values these columns of a public source have together at most."""
     return min(
-        [partners.rows, *(each.values for each in partners.groups if read <= set(each.columns))]
+        [partners.rows, *(group.values for group in partners.groups if read <= set(group.columns))]
     )
 
 
@@ -246,9 +246,9 @@ def partners_in_group(relation: Relation, keys: list[Expression]) -> int:
             [
                 partners.most,
                 *(
-                    each.most
-                    for each in partners.groups
-                    if all((source.alias, name) in fixed for name in each.columns)
+                    group.most
+                    for group in partners.groups
+                    if all((source.alias, name) in fixed for name in group.columns)
                 ),
             ]
         )
@@ -306,8 +306,8 @@ def _stands_once(relation: Relation, alias: str) -> bool:
 
 def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     """The pairs of columns that the condition equates, either way round."""
-    for each in conjuncts(condition):
-        match each:
+    for conjunct in conjuncts(condition):
+        match conjunct:
             case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
                 yield left, right
                 yield right, left

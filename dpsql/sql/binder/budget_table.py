@@ -59,9 +59,9 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
     """
     tables = list(tree.find_all(exp.Table))
     wanted = [
-        each
-        for each in tables
-        if fold(each.db) == "dpsql" and fold(each.name) == "budget" and not each.catalog
+        table
+        for table in tables
+        if fold(table.db) == "dpsql" and fold(table.name) == "budget" and not table.catalog
     ]
     if not wanted:
         return tree

@@ -67,8 +67,8 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
         _refuse_other_ties(item)
     grouped = select.copy()
     keys = [
-        exp.alias_(inner.copy(), f"{TIED}{place}", quoted=True)
-        for place, (inner, _) in enumerate(pairs)
+        exp.alias_(inner.copy(), f"{TIED}{index}", quoted=True)
+        for index, (inner, _) in enumerate(pairs)
     ]
     grouped.set("expressions", [*keys, exp.alias_(item.unalias().copy(), VALUE, quoted=True)])
     grouped.set(
@@ -85,9 +85,9 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
     if isinstance(node, exp.Column):
         return [] if isinstance(node.this, exp.Star) else [node]
     inside = [
-        part
-        for part in node.iter_expressions()
-        if not isinstance(part, exp.Query | exp.From | exp.Join)
+        child
+        for child in node.iter_expressions()
+        if not isinstance(child, exp.Query | exp.From | exp.Join)
     ]
     return [column for part in inside for column in _columns(part)]
 

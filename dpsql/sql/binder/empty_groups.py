@@ -74,21 +74,21 @@ def evident(
         return (
             ()
             if domain is None
-            else tuple(place for place, unlisted in enumerate(domain.nulls) if unlisted)
+            else tuple(index for index, unlisted in enumerate(domain.nulls) if unlisted)
         )
 
     in_cubes = {level.core for cube in cubes for level in cube.levels if level.core is not None}
     own = {
-        place
-        for place, core in enumerate(cores)
-        if place not in in_cubes or f"core{place}" in plain
-        if needs_evidence(core.domain, f"core{place}")
+        index
+        for index, core in enumerate(cores)
+        if index not in in_cubes or f"core{index}" in plain
+        if needs_evidence(core.domain, f"core{index}")
     }
     nulls = {
-        place: nulls_of(core.domain)
-        for place, core in enumerate(cores)
-        if (place not in in_cubes or f"core{place}" in plain)
-        and place not in own
+        index: nulls_of(core.domain)
+        for index, core in enumerate(cores)
+        if (index not in in_cubes or f"core{index}" in plain)
+        and index not in own
         and nulls_of(core.domain)
     }
     levels = []
@@ -141,8 +141,8 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
     places = [whole.index(key) for key in level.keys]
     return replace(
         finest,
-        declared=tuple(finest.declared[place] for place in places),
-        nulls=tuple(finest.nulls[place] for place in places),
+        declared=tuple(finest.declared[index] for index in places),
+        nulls=tuple(finest.nulls[index] for index in places),
     )
 
 

@@ -71,7 +71,9 @@ class Subqueries:
         query = _query_of(node)
         if query is None:
             return None
-        places = tuple(each.meta.get(PLACE) for each in node.find_all(exp.Placeholder))
+        places = tuple(
+            placeholder.meta.get(PLACE) for placeholder in node.find_all(exp.Placeholder)
+        )
         key = (node, places, len(self._from.scope.sources))
         if key not in self._read:
             self._read[key] = self._meaning(node, query)
@@ -123,11 +125,11 @@ class Subqueries:
             call(function, [value, option], query)
             for value, option in zip(values, options, strict=True)
         ]
-        found = self._has_rows(source.relation, pairs, query)
+        result = self._has_rows(source.relation, pairs, query)
         if not any(map(is_nullable, [*values, *options])):
-            return found
+            return result
         return Case(
-            ((found, _TRUE), *self._unknown(source.relation, values, options, pairs)),
+            ((result, _TRUE), *self._unknown(source.relation, values, options, pairs)),
             _FALSE,
             BOOLEAN,
         )
@@ -266,12 +268,12 @@ class Subqueries:
         reader = self._from.reader()
         for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
             relation = Filter(relation, call("=", [reader.read(node), key], node))
-        found = self._aggregated(relation, UnitAggregate(UnitFunction.MAX, value, None))
+        result = self._aggregated(relation, UnitAggregate(UnitFunction.MAX, value, None))
         if tied is None or tied.empty is None:
-            return found
-        found, empty = alike([found, reader.read(tied.empty)], select)
+            return result
+        result, empty = alike([result, reader.read(tied.empty)], select)
         has_rows = _subquery(relation, [], None)
-        return Case(((has_rows, found),), empty, common_type(found.type, empty.type))
+        return Case(((has_rows, result),), empty, common_type(result.type, empty.type))
 
     def _require_admitted(self, relation: Relation, query: exp.Expr) -> None:
         if not self._is_admitted(relation):

@@ -106,7 +106,9 @@ def never_holds(clause: exp.Where | exp.Having | None) -> bool:
     >>> [never_holds(parse_one(f"SELECT a FROM t {end}").args.get("where")) for end in ends]
     [True, True, False, False]
     """
-    return clause is not None and any(_is_never_true(part) for part in _conjuncts(clause.this))
+    return clause is not None and any(
+        _is_never_true(conjunct) for conjunct in _conjuncts(clause.this)
+    )
 
 
 def _is_never_true(node: exp.Expr) -> bool:
@@ -133,8 +135,8 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
         code="E_RAW",
     )
     columns: list[exp.Expr] = []
-    for place, item in enumerate(select.expressions):
-        for name, expression in select_item(item, place, source_from):
+    for index, item in enumerate(select.expressions):
+        for name, expression in select_item(item, index, source_from):
             typed = SANDBOX.cast(exp.Null(), expression.type)
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
             named = item.alias or (name if brings_name else output_name(item))
@@ -153,16 +155,16 @@ def released_of_no_rows(
     """
     names = dict(types)
     columns = [
-        _typed(exp.null(), names[f"k{place}"], f"k{place}") for place, _ in enumerate(core.keys)
+        _typed(exp.null(), names[f"k{index}"], f"k{index}") for index, _ in enumerate(core.keys)
     ]
     if sets is not None:
         columns += [
-            _typed(node.integer(1), "BIGINT", f"g{place}") for place, _ in enumerate(core.keys)
+            _typed(node.integer(1), "BIGINT", f"g{index}") for index, _ in enumerate(core.keys)
         ]
-    for place, aggregate in enumerate(core.aggregates):
+    for index, aggregate in enumerate(core.aggregates):
         counts = aggregate.function.result is ResultRule.WHOLE_NUMBER
         value = node.integer(0) if counts else exp.null()
-        columns.append(_typed(value, names[f"a{place}"], f"a{place}"))
+        columns.append(_typed(value, names[f"a{index}"], f"a{index}"))
     row = exp.Select(expressions=columns or [_typed(exp.null(), "BIGINT", "row")])
     keys_of_sets = [range(len(core.keys))] if sets is None else sets
     totals = [row.copy() for keys in keys_of_sets if not keys]
@@ -199,15 +201,15 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
         table.set("db", node.name("public"))
         table.set("catalog", None)
     if binding.empty_groups != "show":
-        unlisted = [place for place, may_be_null in enumerate(core.domain.nulls) if may_be_null]
+        unlisted = [index for index, may_be_null in enumerate(core.domain.nulls) if may_be_null]
         known = node.conjoined([node.not_null(node.bare(f"k{place}")) for place in unlisted])
-        columns = [node.bare(f"k{place}") for place, _ in enumerate(core.keys)]
+        columns = [node.bare(f"k{index}") for index, _ in enumerate(core.keys)]
         if known is not None:
             select = node.select(columns, node.subquery(select, "listed"), where=known)
             binding.notices.append(NULL_LEFT_OUT)
     order = [
-        exp.Ordered(this=node.name(f"k{place}"), nulls_first=False)
-        for place, _ in enumerate(core.keys)
+        exp.Ordered(this=node.name(f"k{index}"), nulls_first=False)
+        for index, _ in enumerate(core.keys)
     ]
     select.set("order", exp.Order(expressions=order))
     return node.subquery(select, "keys")
@@ -229,7 +231,7 @@ def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> ex
     if len(ends) < len(select.expressions):
         return None
     names = [item.alias or output_name(item) for item in select.expressions]
-    items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
+    items = [exp.alias_(end, name, quoted=True) for end, name in zip(ends, names, strict=True)]
     return exp.Select(expressions=items)
 
 

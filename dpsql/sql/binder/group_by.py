@@ -94,20 +94,20 @@ def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
 
 
 def _sets_of(group: exp.Group) -> Keys:
-    found: Keys = [key for key in group.expressions if isinstance(key, _SETS)]
+    result: Keys = [key for key in group.expressions if isinstance(key, _SETS)]
     for name in _PARTS:
-        found += [part for part in group.args.get(name) or () if isinstance(part, exp.Expr)]
-    return found
+        result += [part for part in group.args.get(name) or () if isinstance(part, exp.Expr)]
+    return result
 
 
 def _expanded(part: exp.Expr) -> list[Keys]:
     """The sets that one part of a GROUP BY stands for."""
-    members = [_members(each) for each in part.expressions]
+    members = [_members(expression) for expression in part.expressions]
     match part:
         case exp.GroupingSets():
             nested = [
-                _expanded(each) if isinstance(each, _SETS) else [_members(each)]
-                for each in part.expressions
+                _expanded(expression) if isinstance(expression, _SETS) else [_members(expression)]
+                for expression in part.expressions
             ]
             return [keys for sets in nested for keys in sets]
         case exp.Rollup() if members:
@@ -231,7 +231,7 @@ def _core(
     unit = unit_of(relation)
     assert unit is not None
     return binding.core(
-        Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain=domain)
+        Core(relation, unit, tuple(keys[index] for index in places), aggregates, domain=domain)
     )
 
 
@@ -243,24 +243,24 @@ def _domains(
     domain = _domain(relation, keys, whole, public)
     if domain is None:
         return {places: _domain(relation, keys, places, public) for places in sets}
-    found: dict[KeyPlaces, KeyDomain | None] = {whole: domain}
+    result: dict[KeyPlaces, KeyDomain | None] = {whole: domain}
     for places in sets:
         if places != whole:
             within = set(places) <= set(whole)
-            found[places] = (
+            result[places] = (
                 _domain(relation, keys, places, public)
                 if not within
-                else projected(domain, [whole.index(place) for place in places])
+                else projected(domain, [whole.index(index) for index in places])
                 if places
                 else None
             )
-    return found
+    return result
 
 
 def _domain(
     relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout
 ) -> KeyDomain | None:
-    own = tuple(keys[place] for place in places)
+    own = tuple(keys[index] for index in places)
     return key_domain(relation, own, public, by_output=True) if places else None
 
 

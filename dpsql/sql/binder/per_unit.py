@@ -98,10 +98,10 @@ class Grouping:
     def source(self) -> BoundRelation:
         """The groups as a relation, and what the output columns of the subquery mean."""
         columns: dict[str, Expression] = {}
-        for place, item in enumerate(self._select.expressions):
+        for index, item in enumerate(self._select.expressions):
             if isinstance(item, exp.Star):
                 refuse("E_COLUMN", "list the columns of a grouped subquery", item)
-            name = fold(item.alias_or_name) or f"column{place}"
+            name = fold(item.alias_or_name) or f"column{index}"
             if name in columns:
                 refuse(
                     "E_COLUMN", f"two columns are called {name}; give one of them an alias", item
@@ -119,8 +119,8 @@ class Grouping:
         return PerUnit(
             self._alias,
             self._child,
-            tuple((f"k{place}", key) for place, key in enumerate(keys)),
-            tuple((f"a{place}", aggregate) for place, aggregate in enumerate(self._aggregates)),
+            tuple((f"k{index}", key) for index, key in enumerate(keys)),
+            tuple((f"a{index}", aggregate) for index, aggregate in enumerate(self._aggregates)),
         )
 
     def _most_rows(self, aggregate: UnitAggregate) -> int | None:

@@ -351,8 +351,8 @@ class _Cut:
     def _grouping(self, node: exp.Expr) -> exp.Expr:
         """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""
         digits: list[exp.Expr] = []
-        for part in node.expressions:
-            key = self._key(self._without_aliases(part))
+        for expression in node.expressions:
+            key = self._key(self._without_aliases(expression))
             if key is None:
                 refuse("E_GROUPING", "GROUPING names keys of the GROUP BY", node)
             digits.append(

@@ -58,20 +58,20 @@ def push_key_conditions(
     """
     of_cubes = {level.core for cube in cubes for level in cube.levels}
     found = []
-    for place, core in enumerate(cores):
-        name = f"core{place}"
+    for index, core in enumerate(cores):
+        name = f"core{index}"
         uses = [
             table
             for table in postprocessing.find_all(exp.Table)
             if table.db == "released" and table.name == name
         ]
-        elsewhere = place in of_cubes or any(f'"{name}"' in table.sql for table in derived)
+        elsewhere = index in of_cubes or any(f'"{name}"' in table.sql for table in derived)
         conditions = (
             []
             if elsewhere or not core.keys
             else [_read(core, demanded(use, schema)) for use in uses]
         )
-        known = [each for each in conditions if each is not None]
+        known = [condition for condition in conditions if condition is not None]
         found.append(
             _with_condition(core, known, sizes) if known and len(known) == len(uses) else core
         )
@@ -120,12 +120,12 @@ def _compares_keys(node: exp.Expr, core: Core) -> bool:
             return isinstance(node.this, exp.Literal) and node.to.this in _MOMENTS
     if not isinstance(node, _CONDITIONS) or node.args.get("query") is not None:
         return False
-    return all(_compares_keys(part, core) for part in node.iter_expressions())
+    return all(_compares_keys(child, core) for child in node.iter_expressions())
 
 
 def _key(column: exp.Column, core: Core) -> Expression | None:
     """The key that a column of the released table holds; None where it holds an aggregate."""
-    keys = {f"k{place}": key for place, key in enumerate(core.keys)}
+    keys = {f"k{index}": key for index, key in enumerate(core.keys)}
     return keys.get(column.name)
 
 
@@ -173,7 +173,7 @@ def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr
         found = (
             _conjuncts(select.args["where"].this) if select.args.get("where") is not None else []
         )
-        found += [each for join in inner for each in _conjuncts(join.args.get("on"))]
+        found += [conjunct for join in inner for conjunct in _conjuncts(join.args.get("on"))]
         found += _from_outside(select, schema)
     return [each for each in found if _names_only(each, select, place, schema)]
 
@@ -221,14 +221,14 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
     outputs = renamed(around, output_columns(select, schema))
     if outputs is None:
         return []
-    place = next(place for place, each in enumerate(sources(outer)) if each is around)
+    place = next(index for index, source in enumerate(sources(outer)) if source is around)
     grouped = _grouping(select)
-    found = []
+    result = []
     for condition in _conditions(outer, place, schema):
         meant = [outputs.get(fold(column.name)) for column in condition.find_all(exp.Column)]
         if all(each is not None and _may_stand_for(each, grouped) for each in meant):
-            found.append(_substituted(condition, outputs))
-    return found
+            result.append(_substituted(condition, outputs))
+    return result
 
 
 def _passes_conditions(select: exp.Select) -> bool:
@@ -268,7 +268,11 @@ def _grouping(select: exp.Select) -> list[exp.Expr] | None:
     return (
         None
         if group is None
-        else [each for each in group.expressions if not isinstance(each, exp.Literal)]
+        else [
+            expression
+            for expression in group.expressions
+            if not isinstance(expression, exp.Literal)
+        ]
     )
 
 

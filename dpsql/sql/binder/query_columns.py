@@ -39,32 +39,32 @@ def source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | N
     found = sources(select)
     if column.table:
         places = [
-            place
-            for place, each in enumerate(found)
+            index
+            for index, each in enumerate(found)
             if fold(each.alias_or_name) == fold(column.table)
         ]
         return places[0] if len(places) == 1 else None
     if len(found) == 1:
         return 0
     names = [column_names_of(source, schema) for source in found]
-    if any(each is None for each in names):
+    if any(name is None for name in names):
         return None
     places = [
-        place for place, each in enumerate(names) if each is not None and fold(column.name) in each
+        index for index, name in enumerate(names) if name is not None and fold(column.name) in name
     ]
     return places[0] if len(places) == 1 else None
 
 
 def output_columns(select: exp.Select, schema: Schema) -> OutputColumns | None:
     """The columns of a SELECT; None where they are not known."""
-    found: OutputColumns = {}
+    result: OutputColumns = {}
     for item in select.expressions:
         pairs = _item(item, select, schema)
         if pairs is None:
             return None
         for name, expression in pairs:
-            found[name] = None if name in found else expression
-    return found
+            result[name] = None if name in result else expression
+    return result
 
 
 def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str, exp.Expr]] | None:

@@ -129,7 +129,7 @@ class Scope:
         """
         expression, names = self.merged.get(name, (None, frozenset()))
         if expression is None or any(
-            name in each.columns and each.name not in names for each in self.sources
+            name in source.columns and source.name not in names for source in self.sources
         ):
             refuse(
                 "E_COLUMN",
@@ -143,8 +143,8 @@ class Scope:
         own = {
             column.relation
             for source in self.sources
-            for each in source.columns.values()
-            for column in columns(each)
+            for other in source.columns.values()
+            for column in columns(other)
         }
         return frozenset(own) | (frozenset() if self.outer is None else self.outer.relations())
 

@@ -36,8 +36,8 @@ def groups_select(
     first = node.compare(exp.LTE, node.column(alias, _PLACE), node.integer(groups.touched))
     named = zip([*groups.keys, *groups.aggregates], [*keys, *aggregates], strict=True)
     outputs = [node.aliased(output, name) for (name, _), output in named]
-    places: list[exp.Expr] = [node.integer(place + 1) for place in range(len(keys))]
-    ranked = _with_places(dialect, groups, rows, has_unit, keys=[each.copy() for each in keys])
+    places: list[exp.Expr] = [node.integer(index + 1) for index in range(len(keys))]
+    ranked = _with_places(dialect, groups, rows, has_unit, keys=[key.copy() for key in keys])
     return node.select(outputs, node.subquery(ranked, alias), where=first, group=places)
 
 
@@ -49,8 +49,8 @@ def _with_places(
     """
     alias = groups.child.alias
     unit = node.column(alias, UNIT)
-    hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(each.copy() for each in keys)])
-    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *keys)]
+    hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(key.copy() for key in keys)])
+    order = [exp.Ordered(this=key, nulls_first=True) for key in (hashed, *keys)]
     place = exp.Window(
         this=exp.Anonymous(this="DENSE_RANK"),
         partition_by=[unit],

@@ -83,10 +83,10 @@ def from_clause(
         else:
             joins += [
                 node.join(right, on, "LEFT"),
-                *(node.join(each.this, each.args["on"], "LEFT") for each in hops),
+                *(node.join(hop.this, hop.args["on"], "LEFT") for hop in hops),
             ]
-            for each in joins[-1 - len(hops) :]:
-                each.meta[INNER] = True
+            for join in joins[-1 - len(hops) :]:
+                join.meta[INNER] = True
             equal = [
                 node.compare(exp.EQ, native(dialect, own), native(dialect, other))
                 for own, other in ties
@@ -198,7 +198,7 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
                 return node.subquery(_derived(dialect, leaf), leaf.alias), []
         case Constants(alias=alias, rows=rows):
             typed = [[_typed(dialect, each) for each in row] for row in rows]
-            return dialect.values(typed, alias, [f"c{place}" for place in range(len(rows[0]))]), []
+            return dialect.values(typed, alias, [f"c{index}" for index in range(len(rows[0]))]), []
         case _:
             assert_never(leaf)
 
@@ -242,7 +242,7 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
     source, joins, conditions = from_clause(dialect, relation.child)
     outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(dialect, unit), UNIT)]
     outputs += [node.aliased(key(dialect, expression), name) for name, expression in relation.keys]
-    groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
+    groups: list[exp.Expr] = [node.integer(index + 1) for index in range(len(outputs))]
     outputs += [
         node.aliased(unit_aggregate(dialect, aggregate), name)
         for name, aggregate in relation.aggregates
@@ -283,10 +283,10 @@ def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
     outputs = [] if branch.unit is None else [node.aliased(_exactly(dialect, branch.unit), UNIT)]
     outputs += [
         node.aliased(
-            _exactly(dialect, each) if _keeps_its_form(each, several) else key(dialect, each),
-            f"c{place}",
+            _exactly(dialect, column) if _keeps_its_form(column, several) else key(dialect, column),
+            f"c{index}",
         )
-        for place, each in enumerate(branch.columns)
+        for index, column in enumerate(branch.columns)
     ]
     if several and branch.unit is not None:
         conditions.append(owned(dialect, branch.relation, branch.unit))
@@ -307,8 +307,8 @@ def _is_either(expression: Expression) -> bool:
     if not (isinstance(expression, Call) and expression.function == "coalesce"):
         return False
     return all(
-        isinstance(each, ColumnRef) and each.type == expression.type
-        for each in expression.arguments
+        isinstance(argument, ColumnRef) and argument.type == expression.type
+        for argument in expression.arguments
     )
 
 
@@ -317,7 +317,7 @@ def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
     so no two units become one.
     """
     if isinstance(expression, Call) and _is_either(expression):
-        first, *others = (native(dialect, each) for each in expression.arguments)
+        first, *others = (native(dialect, argument) for argument in expression.arguments)
         return exp.Coalesce(this=first, expressions=others)
     return native(dialect, expression)
 

@@ -121,7 +121,8 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             parts = _alike(dialect, arguments, places)
             if function != "coalesce" and dialect.reads_flat(function):
                 parts = [
-                    dialect.flat(each, part) for each, part in zip(parts, arguments, strict=True)
+                    dialect.flat(each, argument)
+                    for each, argument in zip(parts, arguments, strict=True)
                 ]
             return dialect.total_form(function, *parts)
         case Call():
@@ -195,7 +196,10 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
             "nullif", nearest(dialect, first, places), nearest(dialect, second, places)
         )
     values = _alike(dialect, call.arguments, places)
-    parts = [dialect.flat(each, part) for each, part in zip(values, call.arguments, strict=True)]
+    parts = [
+        dialect.flat(value, argument)
+        for value, argument in zip(values, call.arguments, strict=True)
+    ]
     whole = dialect.total_form("nullif", *parts)
     return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
 
@@ -294,11 +298,11 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     compare exactly; large ones beside decimals as decimals, other numbers as DOUBLE, dates as
     timestamps."""
     call = whole_comparison(call)
-    integers = all(part.type.kind == "integer" for part in call.arguments)
+    integers = all(argument.type.kind == "integer" for argument in call.arguments)
     whole = integers and not any(map(is_double, call.arguments))
     if integers and not whole and any(map(is_large, call.arguments)):
         return dialect.total_form(
-            call.function, *(_whole(dialect, part, places).tree for part in call.arguments)
+            call.function, *(_whole(dialect, argument, places).tree for argument in call.arguments)
         )
     decimals = (
         None
@@ -308,20 +312,23 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     if decimals is not None:
         return decimals
     exact = whole or all(
-        isinstance(part, ColumnRef) and part.type == call.arguments[0].type
-        for part in call.arguments
+        isinstance(argument, ColumnRef) and argument.type == call.arguments[0].type
+        for argument in call.arguments
     )
     if exact:
-        parts = [native(dialect, part, places) for part in call.arguments]
+        parts = [native(dialect, argument, places) for argument in call.arguments]
     elif call.arguments[0].type.is_numeric:
-        parts = [nearest(dialect, part, places) for part in call.arguments]
+        parts = [nearest(dialect, argument, places) for argument in call.arguments]
     else:
         parts = _alike(dialect, call.arguments, places)
     if not exact and (
         dialect.reads_flat(call.function)
-        or any(part.type.kind == "text" for part in call.arguments)
+        or any(argument.type.kind == "text" for argument in call.arguments)
     ):
-        parts = [dialect.flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
+        parts = [
+            dialect.flat(each, argument)
+            for each, argument in zip(parts, call.arguments, strict=True)
+        ]
     return dialect.total_form(call.function, *parts)
 
 

@@ -109,16 +109,16 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
     read = [
-        node.aliased(without_sign(each.copy()), name) if name in keep.doubles else each
-        for name, each in zip(keep.columns, columns, strict=True)
+        node.aliased(without_sign(column.copy()), name) if name in keep.doubles else column
+        for name, column in zip(keep.columns, columns, strict=True)
     ]
     outputs = [*read, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
-    free = rows([each.copy() for each in outputs], [look_up_crowded()], outside)
-    hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
+    free = rows([output.copy() for output in outputs], [look_up_crowded()], outside)
+    hashed = dialect.hashed(HASH_KEY, [column.copy() for column in columns])
     order = [
         exp.Ordered(this=each, nulls_first=True)
-        for each in (hashed, *(each.copy() for each in columns))
+        for each in (hashed, *(column.copy() for column in columns))
     ]
     place = exp.Window(
         this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order)

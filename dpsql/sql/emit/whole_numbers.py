@@ -95,10 +95,10 @@ def compared_as_decimals(dialect: Dialect, comparison: Call, emit: Emit) -> exp.
     if common is None:
         return None
     parts = [
-        dialect.cast(exp.Literal.string(f"{Decimal(part.value):f}"), common)
-        if isinstance(part, Literal) and isinstance(part.value, int | Decimal)
-        else dialect.try_cast(emit(part), common)
-        for part in comparison.arguments
+        dialect.cast(exp.Literal.string(f"{Decimal(argument.value):f}"), common)
+        if isinstance(argument, Literal) and isinstance(argument.value, int | Decimal)
+        else dialect.try_cast(emit(argument), common)
+        for argument in comparison.arguments
     ]
     return dialect.total_form(comparison.function, *parts)
 

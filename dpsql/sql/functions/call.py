@@ -72,18 +72,22 @@ def resolved(expression: Expression, target: SqlType) -> Expression:
 
 def beside(arguments: list[Expression]) -> list[Expression]:
     """The arguments, a quoted constant among them as a value of the type that the others share."""
-    types = [each.type for each in arguments if not is_quoted(each) and each != literal.NULL]
-    if not types or len({each.facts.family for each in types}) > 1:
+    types = [
+        argument.type
+        for argument in arguments
+        if not is_quoted(argument) and argument != literal.NULL
+    ]
+    if not types or len({sql_type.facts.family for sql_type in types}) > 1:
         return arguments
     target = common_type(*types)
-    return [resolved(each, target) for each in arguments]
+    return [resolved(argument, target) for argument in arguments]
 
 
 def _as_kinds(kinds: tuple[str, ...], arguments: list[Expression]) -> list[Expression]:
     """The arguments of a function, a quoted constant among them as the function takes it:
     as a number, say.
     """
-    found: list[Expression] = []
+    result: list[Expression] = []
     for kind, argument in zip(kinds, arguments, strict=True):
         alone = _ALONE.get(kind)
         if alone is not None and is_quoted(argument):
@@ -96,8 +100,8 @@ def _as_kinds(kinds: tuple[str, ...], arguments: list[Expression]) -> list[Expre
             argument = resolved(
                 argument, common_type(*types) if types and kind != "integer" else alone
             )
-        found.append(argument)
-    return found
+        result.append(argument)
+    return result
 
 
 def _refuse_text(constant: Literal, target: SqlType) -> NoReturn:

@@ -104,7 +104,7 @@ def whole_comparison(call: Call) -> Call:
     if len(call.arguments) != 2:
         return call
     places = (0, 1) if isinstance(call.arguments[1], Literal) else (1, 0)
-    number, constant = (call.arguments[place] for place in places)
+    number, constant = (call.arguments[index] for index in places)
     if (
         not isinstance(constant, Literal)
         or not isinstance(constant.value, Decimal)
@@ -129,10 +129,10 @@ def common_decimal(comparison: Call) -> SqlType | None:
 
     Sums of a unit's decimals, which have the most digits, are DOUBLEs.
     """
-    digits = [_digits_of(part) for part in comparison.arguments]
-    known = [each for each in digits if each is not None]
+    digits = [_digits_of(argument) for argument in comparison.arguments]
+    known = [digit for digit in digits if digit is not None]
     if len(known) < len(digits) or all(
-        part.type.kind == "integer" for part in comparison.arguments
+        argument.type.kind == "integer" for argument in comparison.arguments
     ):
         return None
     before, after = (max(each) for each in zip(*known, strict=True))

@@ -164,7 +164,7 @@ def folded(call: Call) -> Expression:
 
     ``0.06 + 0.01`` is 0.07 here, as it is for the reader, and not the double beside it.
     """
-    values = [part.value for part in call.arguments if isinstance(part, Literal)]
+    values = [argument.value for argument in call.arguments if isinstance(argument, Literal)]
     if len(values) < len(call.arguments) or not all(
         type(value) in (int, Decimal) for value in values
     ):

@@ -90,7 +90,9 @@ def is_held(relation: Relation) -> bool:
     """Whether the row limit of a table is applied before its rows are joined,
     here or in a subquery.
     """
-    inside = [part.relation for each in expressions_of(relation) for part in subqueries(each)]
+    inside = [
+        subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)
+    ]
     match relation:
         case Scan(keep=keep):
             return keep is not None
@@ -110,9 +112,9 @@ def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
     """Every table that subqueries in the expressions read."""
     found = [
         tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))
-        for each in expressions
-        if each is not None
-        for subquery in subqueries(each)
+        for expression in expressions
+        if expression is not None
+        for subquery in subqueries(expression)
     ]
     return frozenset().union(*found)
 
@@ -147,13 +149,15 @@ def expressions_of(relation: Relation) -> list[Expression]:
         case Scan() | Constants():
             return []
         case Compound(branches=branches):
-            return [part for branch in branches for part in _outputs(branch)]
+            return [output for branch in branches for output in _outputs(branch)]
         case Join(condition=condition):
             return [] if condition is None else [condition]
         case Filter(condition=condition):
             return [condition]
         case PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates):
-            arguments = [part for _, aggregate in aggregates for part in _arguments(aggregate)]
+            arguments = [
+                argument for _, aggregate in aggregates for argument in _arguments(aggregate)
+            ]
             return [*(key for _, key in keys), *arguments]
         case _:
             assert_never(relation)
@@ -175,7 +179,7 @@ def outer_columns(
     reads and that belong to no relation in it.
     """
     known, read = _named(relation)
-    read += [column for part in _arguments(aggregate) for column in columns(part)]
+    read += [column for argument in _arguments(aggregate) for column in columns(argument)]
     return tuple(dict.fromkeys(column for column in read if column.relation not in known))
 
 
@@ -183,7 +187,7 @@ def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
     """Whether the aggregate of the relation's rows reads columns,
     and all of them belong to rows outside.
     """
-    read = {column for part in _arguments(aggregate) for column in columns(part)}
+    read = {column for argument in _arguments(aggregate) for column in columns(argument)}
     return bool(read) and read <= set(outer_columns(relation, aggregate))
 
 
@@ -219,7 +223,7 @@ def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
     """All relations and expressions that the core is made of, at whatever depth,
     those of subqueries too.
     """
-    arguments = (part for each in core.aggregates for part in each.reads)
+    arguments = (part for aggregate in core.aggregates for part in aggregate.reads)
     expressions: list[Expression] = [core.unit, *core.keys, *arguments]
     relations: list[Relation] = [core.relation]
     seen = 0

@@ -31,8 +31,12 @@ class ContributionLimits:
     @property
     def of_averages(self) -> ContributionLimits:
         """The limits that averages have."""
-        own = self.averaged_rows_per_group
-        return self if own is None else ContributionLimits(self.rows, self.groups, own)
+        averaged_rows_per_group = self.averaged_rows_per_group
+        return (
+            self
+            if averaged_rows_per_group is None
+            else ContributionLimits(self.rows, self.groups, averaged_rows_per_group)
+        )
 
 
 @dataclass(frozen=True, slots=True)

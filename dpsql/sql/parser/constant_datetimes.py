@@ -108,10 +108,10 @@ def _constant(node: exp.Expr) -> exp.Expr | None:
     else:
         return None
     if len(arguments) != 2 or not all(
-        isinstance(each, exp.Literal) and each.is_string for each in arguments
+        isinstance(argument, exp.Literal) and argument.is_string for argument in arguments
     ):
         return None
-    text, pattern = (str(each.name) for each in arguments if each is not None)
+    text, pattern = (str(argument.name) for argument in arguments if argument is not None)
     moment = moment_of(
         text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%"))
     )

@@ -37,8 +37,8 @@ def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Piv
         code="E_PIVOT",
     )
     parts: dict[str, object] = {
-        "expressions": [_kept_or(change, each) for each in pivot.expressions],
-        "fields": [_field(each, change) for each in pivot.args.get("fields") or ()],
+        "expressions": [_kept_or(change, expression) for expression in pivot.expressions],
+        "fields": [_field(field, change) for field in pivot.args.get("fields") or ()],
         "unpivot": bool(pivot.args.get("unpivot")),
     }
     if pivot.args.get("group") is not None:
@@ -66,14 +66,14 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
         what="this form of PIVOT",
     )
     fields = pivot.expressions
-    if not fields or not all(isinstance(each, exp.In) and each.expressions for each in fields):
+    if not fields or not all(isinstance(field, exp.In) and field.expressions for field in fields):
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", pivot)
     if not pivot.args.get("using"):
         refuse("E_PIVOT", "PIVOT needs USING with an aggregate", pivot)
     source = pivot.this.copy()
     group = pivot.args.get("group")
     parts = {"expressions": pivot.args["using"], "fields": fields}
-    copies = {name: [each.copy() for each in nodes] for name, nodes in parts.items()}
+    copies = {name: [node.copy() for node in nodes] for name, nodes in parts.items()}
     source.set(
         "pivots",
         [exp.Pivot(**copies, unpivot=False, group=None if group is None else group.copy())],
@@ -90,7 +90,7 @@ def _field(field: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     only(field, "this", "expressions", code="E_PIVOT", what="this form of PIVOT")
     return exp.In(
         this=_kept_or(change, field.this),
-        expressions=[_kept_or(change, each) for each in field.expressions],
+        expressions=[_kept_or(change, expression) for expression in field.expressions],
     )
 
 
@@ -113,9 +113,9 @@ def with_exists(tree: exp.Expr) -> exp.Expr:
     for select in list(tree.find_all(exp.Select)):
         joins: list[exp.Join] = select.args.get("joins") or []
         if any(_is_semi_or_anti(join) for join in joins):
-            for place, join in enumerate(joins):
+            for index, join in enumerate(joins):
                 if _is_semi_or_anti(join):
-                    select.where(_condition(select, join, joins[place + 1 :]), copy=False)
+                    select.where(_condition(select, join, joins[index + 1 :]), copy=False)
             select.set("joins", [join for join in joins if not _is_semi_or_anti(join)])
     return tree
 
@@ -170,7 +170,7 @@ def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
     on = join.args.get("on")
     using = join.args.get("using") or []
     if on is not None:
-        bare = next((each for each in on.find_all(exp.Column) if not each.table), None)
+        bare = next((column for column in on.find_all(exp.Column) if not column.table), None)
         if bare is not None:
             refuse("E_JOIN", f"in a {kind} JOIN's ON, write each column with its table", bare)
         return [on.copy()]

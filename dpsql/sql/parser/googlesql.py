@@ -44,46 +44,46 @@ def marked(tokens: list[Token]) -> list[Token]:
 
 
 def _with_clause(tokens: list[Token]) -> list[Token]:
-    found: list[Token] = []
+    result: list[Token] = []
     place = 0
     while place < len(tokens):
         words = [token.text.lower() for token in tokens[place : place + 3]]
-        opens = bool(found) and found[-1].token_type == TokenType.SELECT
+        opens = bool(result) and result[-1].token_type == TokenType.SELECT
         if not opens or words[:2] != ["with", "differential_privacy"]:
-            found.append(tokens[place])
+            result.append(tokens[place])
             place += 1
             continue
         start = tokens[place]
-        found.append(_like(start, TokenType.VAR, CLAUSE))
+        result.append(_like(start, TokenType.VAR, CLAUSE))
         place += 2
         if words[2:] == ["options"]:
             end = _end_of_parentheses(tokens, place + 1)
-            found += tokens[place + 1 : end]
+            result += tokens[place + 1 : end]
             place = end
         else:
-            found += [_like(start, TokenType.L_PAREN, "("), _like(start, TokenType.R_PAREN, ")")]
-        found.append(_like(start, TokenType.COMMA, ","))
-    return found
+            result += [_like(start, TokenType.L_PAREN, "("), _like(start, TokenType.R_PAREN, ")")]
+        result.append(_like(start, TokenType.COMMA, ","))
+    return result
 
 
 def _with_bounds(tokens: list[Token]) -> list[Token]:
-    found: list[Token] = []
+    result: list[Token] = []
     place = 0
     while place < len(tokens):
         name = _BOUNDS.get(tokens[place].text.lower())
         after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
         if name is None or after != TokenType.FARROW:
-            found.append(tokens[place])
+            result.append(tokens[place])
             place += 1
             continue
-        if not found or found[-1].token_type != TokenType.COMMA:
+        if not result or result[-1].token_type != TokenType.COMMA:
             refuse("E_PARSE", f"{tokens[place].text} follows the argument of an aggregate")
-        comma = found.pop()
-        if found and found[-1].token_type == TokenType.COMMA:
+        comma = result.pop()
+        if result and result[-1].token_type == TokenType.COMMA:
             refuse("E_PARSE", "nothing stands before this comma", Position(comma.line, comma.col))
         end = _end_of_parentheses(tokens, place + 2)
-        start, stop = _first_argument(found)
-        argument = found[start:stop]
+        start, stop = _first_argument(result)
+        argument = result[start:stop]
         wrapped = [
             _like(comma, TokenType.VAR, name),
             _like(comma, TokenType.L_PAREN, "("),
@@ -92,24 +92,24 @@ def _with_bounds(tokens: list[Token]) -> list[Token]:
             *tokens[place + 2 : end],
             _like(comma, TokenType.R_PAREN, ")"),
         ]
-        found[start:stop] = wrapped
+        result[start:stop] = wrapped
         place = end
-    return found
+    return result
 
 
 def _first_argument(tokens: list[Token]) -> tuple[int, int]:
     """Where the first argument of the call begins and ends that the tokens leave open."""
     depth = 0
     commas: list[int] = []
-    for place in range(len(tokens) - 1, -1, -1):
-        kind = tokens[place].token_type
+    for index in range(len(tokens) - 1, -1, -1):
+        kind = tokens[index].token_type
         depth += (kind in _CLOSING) - (kind in _OPENING)
         if depth < 0:
-            start = place + 1
+            start = index + 1
             start += start < len(tokens) and tokens[start].token_type == TokenType.DISTINCT
             return start, min(commas, default=len(tokens))
         if depth == 0 and kind == TokenType.COMMA:
-            commas.append(place)
+            commas.append(index)
     refuse("E_PARSE", "contribution bounds stand in the parentheses of an aggregate")
 
 

@@ -111,7 +111,7 @@ def require_clauses(tokens: list[Token]) -> None:
 def _has_no_condition(tokens: list[Token], number: int) -> bool:
     """Whether a word of the JOIN that stands there says that it takes none."""
     words = takewhile(
-        lambda word: word in _KINDS, (each.text.upper() for each in reversed(tokens[:number]))
+        lambda word: word in _KINDS, (token.text.upper() for token in reversed(tokens[:number]))
     )
     return not _WITHOUT_CONDITION.isdisjoint(words)
 

@@ -112,28 +112,28 @@ def _parted(tokens: list[Token]) -> list[Token]:
     An interval with one number of units and more, as '2 days 3:00', has a second one:
     the parser would drop the rest.
     """
-    found: list[Token] = []
+    result: list[Token] = []
     for token in tokens:
         if (
             token.token_type == TokenType.STRING
-            and found
-            and found[-1].token_type == TokenType.INTERVAL
+            and result
+            and result[-1].token_type == TokenType.INTERVAL
         ):
             units = _UNITS.findall(token.text)
             if len(units) == 1 and units[0] != token.text.strip():
                 text = f"0 days {token.text}"
                 token = Token(TokenType.STRING, text, token.line, token.col, token.start, token.end)
-        if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
+        if token.text.upper() == "ROW" and result and result[-1].token_type == TokenType.NUMBER:
             token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
         if token.token_type == TokenType.QDCOLON:
-            found.append(
+            result.append(
                 Token(
                     TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start
                 )
             )
             token = Token(TokenType.DCOLON, "::", token.line, token.col, token.start + 1, token.end)
-        found.append(token)
-    return found
+        result.append(token)
+    return result
 
 
 #: Tokens after which DIV stands between two numbers.
@@ -144,14 +144,14 @@ _OPERANDS = frozenset(
 
 def _with_div_as_name(tokens: list[Token]) -> list[Token]:
     """The tokens, in which DIV is a plain name where it is called as a function: DIV(x, 2)."""
-    found: list[Token] = []
-    for place, token in enumerate(tokens):
-        after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
-        operator = bool(found) and found[-1].token_type in _OPERANDS
+    result: list[Token] = []
+    for index, token in enumerate(tokens):
+        after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+        operator = bool(result) and result[-1].token_type in _OPERANDS
         if token.token_type == TokenType.DIV and after == TokenType.L_PAREN and not operator:
             token = Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
-        found.append(token)
-    return found
+        result.append(token)
+    return result
 
 
 def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
@@ -168,7 +168,7 @@ def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
             node, exp.GroupConcat
         ):  # its place is not kept: the last such name before its argument
             start = min(
-                (part.meta["start"] for part in node.this.walk() if "start" in part.meta), default=0
+                (node.meta["start"] for node in node.this.walk() if "start" in node.meta), default=0
             )
             before = bisect_left(joining, (start, ""))
             node.meta[WRITTEN] = joining[before - 1][1] if before else "string_agg"
@@ -219,7 +219,7 @@ def with_lists(
         if isinstance(members, tuple):
             _as_quantified(mark)
             mark.replace(
-                exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))])
+                exp.Array(expressions=[_placed(len(flat) + index) for index in range(len(members))])
             )
             flat.extend(members)
     return copy, tuple(flat)

@@ -68,13 +68,13 @@ def parameter_types(
             found[mark.meta[PLACE]].append(kind)
     count = max(found) + 1
     given = (*declared, *[None] * (count - len(declared)))
-    return tuple(given[place] or _agreed(place, found.get(place, [])) for place in range(count))
+    return tuple(given[index] or _agreed(index, found.get(index, [])) for index in range(count))
 
 
 def _annotated(tree: exp.Expr, schema: Schema) -> exp.Expr:
     """A copy in which every expression has its type, as far as it can be told."""
     tables: dict[str, object] = {
-        name: {column: SANDBOX.type_name(each.type) for column, each in table.columns.items()}
+        name: {column: SANDBOX.type_name(other.type) for column, other in table.columns.items()}
         for name, table in schema.tables.items()
     }
     copy = _without_schemas(tree.copy())
@@ -177,7 +177,7 @@ def _first(parent: exp.Expr, node: exp.Expr) -> str | None:
 
 def _in_place(row: exp.Tuple, node: exp.Expr) -> str | None:
     """The type of what stands in the same place of the first row beside this one."""
-    place = next(place for place, part in enumerate(row.expressions) if part is node)
+    place = next(index for index, expression in enumerate(row.expressions) if expression is node)
     for other in () if row.parent is None else row.parent.iter_expressions():
         if isinstance(other, exp.Tuple) and other is not row and place < len(other.expressions):
             return _typed(other.expressions[place])
@@ -221,7 +221,7 @@ def _agreed(place: int, kinds: Sequence[str]) -> str:
         return TEXT
     if len({_family(kind) for kind in kinds}) == 1 and _family(kinds[0]) is not None:
         ranks = [
-            list(TYPES).index(kind) for each in kinds if (kind := engine_kind(each)) is not None
+            list(TYPES).index(kind) for other in kinds if (kind := engine_kind(other)) is not None
         ]
         return kinds[ranks.index(max(ranks))]
     if len(set(kinds)) > 1:
@@ -239,7 +239,7 @@ def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
 
 def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
     """A stand-in value of each parameter's type; ``text`` for the texts."""
-    return tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))
+    return tuple(_stand_in(kind, index, text) for index, kind in enumerate(parameters, 1))
 
 
 def _stand_in(kind: str, place: int, text: str) -> object:

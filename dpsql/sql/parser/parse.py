@@ -158,7 +158,7 @@ def _check_size(tree: exp.Expr) -> None:
                 "E_LIMITS",
                 f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs",
             )
-        level = [part for node in level for part in node.iter_expressions()]
+        level = [child for node in level for child in node.iter_expressions()]
 
 
 def without_idle_prefixes(text: str) -> str:

@@ -44,7 +44,7 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
     keys = _keys(select)
     inner = exp.select(
         exp.alias_(unit.copy(), "u", quoted=True),
-        *(exp.alias_(key.copy(), f"g{place}", quoted=True) for place, key in enumerate(keys)),
+        *(exp.alias_(key.copy(), f"g{index}", quoted=True) for index, key in enumerate(keys)),
     )
     for part in ("from_", "joins", "where"):
         value = select.args.get(part)
@@ -67,11 +67,11 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
     for part in ("having", "order", "limit", "offset"):
         if select.args.get(part) is not None:
             whole.set(part, select.args[part].transform(outer))
-    for place, value in enumerate(values):
-        inner.append("expressions", exp.alias_(value, f"v{place}", quoted=True))
+    for index, value in enumerate(values):
+        inner.append("expressions", exp.alias_(value, f"v{index}", quoted=True))
     if keys:
         whole.set(
-            "group", exp.Group(expressions=[_column(f"g{place}") for place in range(len(keys))])
+            "group", exp.Group(expressions=[_column(f"g{index}") for index in range(len(keys))])
         )
     alias = exp.TableAlias(this=exp.to_identifier("each", quoted=True))
     return whole.from_(exp.Subquery(this=inner, alias=alias), copy=False)

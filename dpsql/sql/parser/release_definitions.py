@@ -43,8 +43,10 @@ class SynopsisDefinition:
         >>> synopsis_definition(" SELECT a, b, COUNT(*), SUM(c) FROM t WHERE d").marginal([1], [0, 1])
         'SELECT b AS k0, COUNT(*) AS m0, SUM(c) AS m1 FROM t WHERE d GROUP BY 1'
         """
-        listed = [f"{self.keys[place]} AS k{number}" for number, place in enumerate(keys)]
-        listed += [f"{self.measures[place]} AS m{number}" for number, place in enumerate(measures)]
+        listed = [f"{self.keys[key]} AS k{number}" for number, key in enumerate(keys)]
+        listed += [
+            f"{self.measures[measure]} AS m{number}" for number, measure in enumerate(measures)
+        ]
         grouped = ", ".join(str(number + 1) for number in range(len(keys)))
         return f"SELECT {', '.join(listed)} {self.rows}" + (f" GROUP BY {grouped}" if keys else "")
 
@@ -63,11 +65,14 @@ def synopsis_definition(body: str) -> SynopsisDefinition:
     for name, value in select.args.items():
         if value and name not in _SYNOPSIS_CLAUSES:
             refuse("E_STMT", f"{_WRITE}; leave all else out", select)
-    items = [each.this if isinstance(each, exp.Alias) else each for each in select.expressions]
-    if any(each.is_star for each in items):
+    items = [
+        expression.this if isinstance(expression, exp.Alias) else expression
+        for expression in select.expressions
+    ]
+    if any(item.is_star for item in items):
         refuse("E_STMT", "a synopsis names its keys and measures", select)
-    measures = [each for each in items if each.find(exp.AggFunc) is not None]
-    keys = [each for each in items if each not in measures]
+    measures = [item for item in items if item.find(exp.AggFunc) is not None]
+    keys = [item for item in items if item not in measures]
     if len(keys) > MOST_KEYS or len(workload) > MOST_STATEMENTS:
         refuse(
             "E_LIMITS",
@@ -113,7 +118,7 @@ def _split(body: str) -> tuple[str, tuple[str, ...]]:
 
 def _statements(body: str, plain: str) -> Iterator[str]:
     start = 0
-    for end in [*(place for place, character in enumerate(plain) if character == ";"), len(plain)]:
+    for end in [*(index for index, character in enumerate(plain) if character == ";"), len(plain)]:
         if plain[start:end].strip():
             yield body[start:end].strip()
         start = end + 1
@@ -152,8 +157,8 @@ class SyntheticDefinition:
         >>> synthetic_definition("SELECT a FROM t WHERE b > 0").marginal(["a"])
         'SELECT a AS k0, COUNT(*) AS n FROM "t" AS "t" WHERE b > 0 GROUP BY 1'
         """
-        listed = ", ".join(f"{key} AS k{place}" for place, key in enumerate(keys))
-        places = ", ".join(str(place + 1) for place in range(len(keys)))
+        listed = ", ".join(f"{key} AS k{index}" for index, key in enumerate(keys))
+        places = ", ".join(str(index + 1) for index in range(len(keys)))
         return f'SELECT {listed}, COUNT(*) AS n FROM "{self.table}" AS "{self.alias}"{self.where} GROUP BY {places}'
 
 
@@ -191,7 +196,7 @@ def synthetic_definition(text: str) -> SyntheticDefinition:
     alias = fold(table.alias_or_name)
     if len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
         return SyntheticDefinition(fold(table.name), alias, None, condition)
-    columns = tuple(_column(each, alias) for each in select.expressions)
+    columns = tuple(_column(expression, alias) for expression in select.expressions)
     if len(dict(columns)) < len(columns):
         refuse("E_STMT", "two columns have one name; give one another with AS", select)
     return SyntheticDefinition(fold(table.name), alias, columns, condition)

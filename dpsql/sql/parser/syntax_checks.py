@@ -65,9 +65,9 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
     That is what is quoted, and each word behind a dot or an AS, whatever it says:
     ``t.then``, ``AS "and"``.
     """
-    found: list[Token] = []
+    result: list[Token] = []
     for number, token in enumerate(tokens):
-        last = found[-1].token_type if found else None
+        last = result[-1].token_type if result else None
         word = token.text.isidentifier() and token.text.upper() not in _BEHIND_AS
         called = last == TokenType.ALIAS and (
             number < 2 or tokens[number - 2].token_type != TokenType.SELECT
@@ -75,8 +75,8 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
         if token.token_type in _QUOTED or (word and (last == TokenType.DOT or called)):
             text = "x" * max(len(token.text), 1)
             token = Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
-        found.append(token)
-    return found
+        result.append(token)
+    return result
 
 
 def require_operands(tokens: list[Token]) -> None:
@@ -85,7 +85,7 @@ def require_operands(tokens: list[Token]) -> None:
     comma between them."""
     for number, token in enumerate(tokens):
         kind = token.token_type
-        before = [each.token_type for each in tokens[max(number - 3, 0) : number]]
+        before = [token.token_type for token in tokens[max(number - 3, 0) : number]]
         last = before[-1] if before else None
         if kind == TokenType.COMMA:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]

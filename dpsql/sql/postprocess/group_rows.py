@@ -44,7 +44,9 @@ class GroupRows:
         if node.find(exp.Query, exp.Window, exp.AggFunc, exp.Star) is not None:
             return False
         return all(
-            fold(each.name) in self.keys for each in node.find_all(exp.Column) if self.has(each)
+            fold(column.name) in self.keys
+            for column in node.find_all(exp.Column)
+            if self.has(column)
         )
 
     def is_zero(self, node: exp.Expr | None) -> bool:
@@ -86,5 +88,5 @@ class GroupRows:
 def own_aggregates(select: exp.Select) -> Iterator[exp.AggFunc]:
     """The aggregates of a SELECT, without those of its subqueries."""
     yield from (
-        each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Query) is select
+        call for call in select.find_all(exp.AggFunc) if call.find_ancestor(exp.Query) is select
     )

@@ -77,7 +77,7 @@ def with_hidden_groups(
         if any(read is not Reads.ALL for read in reads):
             partial.add(place)
     partial |= {
-        place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain
+        scan for scan in scans if _is_thresholded(cores[scan]) and f"core{scan}" not in plain
     }
     totals = partial if _combines_many_rows(changed) else set[int]()
     combined = partial if totals or changed.find(exp.Window) is not None else set[int]()
@@ -137,7 +137,7 @@ def _combines_many_rows(query: exp.Query) -> bool:
 def _is_short(window: exp.Window) -> bool:
     order = window.args.get("order")
     frame = window.args.get("spec")
-    if order is None or any(each.args.get("desc") for each in order.expressions):
+    if order is None or any(expression.args.get("desc") for expression in order.expressions):
         return False
     if isinstance(window.this, exp.Lag):
         return True
@@ -153,10 +153,10 @@ def _reads(table: exp.Table, core: Core) -> Reads:
     """Which groups of the table may be read; filters for the shown ones are put where rows show."""
     select = _select_of(table)
     name = fold(table.alias_or_name)
-    keys = {f"k{place}": place for place, _ in enumerate(core.keys)}
+    keys = {f"k{index}": index for index, _ in enumerate(core.keys)}
     columns = {
-        f"a{place}": each.function in _ZERO_WITHOUT_ROWS
-        for place, each in enumerate(core.aggregates)
+        f"a{index}": aggregate.function in _ZERO_WITHOUT_ROWS
+        for index, aggregate in enumerate(core.aggregates)
     }
     zeros = frozenset(column for column, is_zero in columns.items() if is_zero)
     others = frozenset(columns) - zeros
@@ -210,7 +210,7 @@ def _summed(select: exp.Select, rows: GroupRows) -> Reads:
     for each in own_aggregates(select):
         added = isinstance(each, exp.Sum) and rows.is_zero(each.this) and rows.keeps_by_keys(each)
         (sums if added else others).append(each)
-    if not sums or not all(isinstance(each, _FILTERED) for each in others):
+    if not sums or not all(isinstance(other, _FILTERED) for other in others):
         return Reads.SHOWN
     if group is not None:
         if not group.expressions or any(
@@ -259,7 +259,7 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
         )
         by = [
             *(window.args.get("partition_by") or ()),
-            *(each.this for each in (order.expressions if order else ())),
+            *(expression.this for expression in (order.expressions if order else ())),
         ]
         added = (
             isinstance(total, exp.Sum) and rows.is_zero(total.this) and rows.keeps_by_keys(total)

@@ -38,8 +38,10 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
             matched.add(rows.keys[fold(own[0].name)])
     single = set(range(rows.count)) <= matched
     summed = is_grouped(select) and all(
-        isinstance(each, exp.Sum) and rows.is_zero(each.this) and rows.keeps_by_keys(each)
-        for each in own_aggregates(select)
+        isinstance(aggregate, exp.Sum)
+        and rows.is_zero(aggregate.this)
+        and rows.keeps_by_keys(aggregate)
+        for aggregate in own_aggregates(select)
     )
     if not single and not summed:
         return False
@@ -89,7 +91,7 @@ def _counts_as_zero(column: exp.Column, rows: GroupRows, summed: bool) -> bool:
         node = node.parent
         if isinstance(node, exp.Coalesce):
             return rows.is_zero(node) and any(
-                isinstance(each, exp.Literal) for each in node.expressions
+                isinstance(expression, exp.Literal) for expression in node.expressions
             )
         if isinstance(node, exp.Sum) and summed:
             return rows.is_zero(node.this) and rows.keeps_by_keys(node)

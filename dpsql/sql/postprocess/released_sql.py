@@ -167,8 +167,8 @@ def _named_columns(values: exp.Values) -> exp.Values:
     first = next(iter(values.expressions), None)
     if isinstance(first, exp.Tuple) and not values.args.get("alias"):
         names = [
-            exp.to_identifier(f"column{place}", quoted=True)
-            for place in range(1, len(first.expressions) + 1)
+            exp.to_identifier(f"column{index}", quoted=True)
+            for index in range(1, len(first.expressions) + 1)
         ]
         values.set(
             "alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names)
@@ -194,8 +194,8 @@ def value_of(
         )
 
     ties = [
-        exp.EQ(this=column(f"{TIED}{place}"), expression=outside(node))
-        for place, node in enumerate(tied.outer)
+        exp.EQ(this=column(f"{TIED}{index}"), expression=outside(node))
+        for index, node in enumerate(tied.outer)
     ]
     value: exp.Expr = exp.Max(this=column(VALUE))
     if empty is not None:

@@ -30,7 +30,7 @@ def aggregate_at(tree: exp.Expr, position: Position | None) -> exp.Expr | None:
             or call.find_ancestor(*_CONDITIONS) is not None
         ):
             continue
-        if any(_own_position(part) == position for part in call.walk()):
+        if any(_own_position(node) == position for node in call.walk()):
             return call
     return None
 

@@ -58,7 +58,7 @@ def _written(node: exp.Expr) -> str:
         if not isinstance(part, exp.GroupConcat) or isinstance(part.this, exp.Order):
             return part
         return exp.Anonymous(
-            this="STRING_AGG", expressions=[each for each in part.args.values() if each]
+            this="STRING_AGG", expressions=[argument for argument in part.args.values() if argument]
         )
 
     return STATEMENT.write(node.copy().transform(called))

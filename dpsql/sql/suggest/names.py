@@ -84,7 +84,7 @@ def renamed(
     for near in get_close_matches(fold(_name(refusal)), sorted(known), 3) or (
         known if len(known) == 1 else ()
     ):
-        for chosen in [range(places), *([place] for place in range(places) if places > 1)]:
+        for chosen in [range(places), *([index] for index in range(places) if places > 1)]:
             copy = tree.copy()
             columns = _named(refusal, copy)
             for place in chosen:

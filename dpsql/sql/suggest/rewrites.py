@@ -140,7 +140,7 @@ def _differ(select: exp.Select, own: exp.Column, first: exp.Column) -> bool:
     so that there is no row in which they are one.
     """
     orders = select.find_all(exp.NEQ, exp.LT, exp.GT)
-    return any({own, first} == {each.this, each.expression} for each in orders)
+    return any({own, first} == {order.this, order.expression} for order in orders)
 
 
 def _add(select: exp.Select, join: exp.Join, tie: exp.Expr) -> None:
@@ -221,7 +221,7 @@ def _has_one_argument(call: exp.Expr) -> bool:
     arguments = (
         call.expressions
         if isinstance(call, exp.Anonymous)
-        else [each for each in call.args.values() if each]
+        else [argument for argument in call.args.values() if argument]
     )
     return len(arguments) == 1 and not isinstance(arguments[0], exp.Distinct | exp.Order | list)
 
@@ -234,9 +234,7 @@ def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     keys = tree.args["group"].expressions
     if not stars or not keys:
         return None
-    items = [
-        each.copy() for item in tree.expressions for each in (keys if item in stars else [item])
-    ]
+    items = [key.copy() for item in tree.expressions for key in (keys if item in stars else [item])]
     tree.set("expressions", items)
     return marked(tree, "the keys for *")
 

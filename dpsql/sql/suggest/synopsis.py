@@ -51,18 +51,18 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
         return None
     joins = select.args.get("joins") or []
     tables = [source.this, *(join.this for join in joins)]
-    if not all(isinstance(each, exp.Table) for each in tables):
+    if not all(isinstance(table, exp.Table) for table in tables):
         return None
     where = select.args.get("where")
-    rows = " ".join(STATEMENT.write(each).strip() for each in (source, *joins)).replace(" ,", ",")
+    rows = " ".join(STATEMENT.write(join).strip() for join in (source, *joins)).replace(" ,", ",")
     aggregates = [
-        each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.AggFunc) is None
+        call for call in select.find_all(exp.AggFunc) if call.find_ancestor(exp.AggFunc) is None
     ]
     return SynopsisParts(
-        tuple(sorted(fold(each.name) for each in tables)),
+        tuple(sorted(fold(table.name) for table in tables)),
         rows,
         tuple(dict.fromkeys(map(_bare, _keys(select)))),
-        tuple(dict.fromkeys(_condition(each) for each in _conjuncts(where.this)))
+        tuple(dict.fromkeys(_condition(conjunct) for conjunct in _conjuncts(where.this)))
         if where is not None
         else (),
         measures=tuple(dict.fromkeys(map(_bare, aggregates))),
@@ -73,7 +73,7 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
     """What the statement groups by, with names and numbers of columns in full."""
     group = select.args.get("group")
     items = select.expressions
-    plain = [each.this if isinstance(each, exp.Alias) else each for each in items]
+    plain = [item.this if isinstance(item, exp.Alias) else item for item in items]
     if group is None:
         return []
     if group.args.get("all"):
@@ -82,16 +82,16 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
             for each in plain
             if each.find(exp.AggFunc) is None and not isinstance(each, exp.Star)
         ]
-    named = {each.alias.lower(): each.this for each in items if isinstance(each, exp.Alias)}
-    found: list[exp.Expr] = []
+    named = {item.alias.lower(): item.this for item in items if isinstance(item, exp.Alias)}
+    result: list[exp.Expr] = []
     for key in group.expressions:
         if isinstance(key, exp.Literal) and key.name.isdigit() and 1 <= int(key.name) <= len(plain):
-            found.append(plain[int(key.name) - 1])
+            result.append(plain[int(key.name) - 1])
         elif isinstance(key, exp.Column) and not key.table and key.name.lower() in named:
-            found.append(named[key.name.lower()])
+            result.append(named[key.name.lower()])
         else:
-            found.append(key)
-    return found
+            result.append(key)
+    return result
 
 
 def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:

@@ -132,7 +132,7 @@ FAULTS = (
         "statistics count rows",
         "dpsql/server/catalogue/store/views.py",
         "FILLS",
-        InString('".join(f"0 AS {each}"'),
+        InString('".join(f"0 AS {counter}"'),
         '".join(f"len(r.relname) AS {each}"',
         (f"{CATALOGUE}::test_rows_and_sizes_are_constants",),
     ),

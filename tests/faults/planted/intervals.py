@@ -65,8 +65,8 @@ FAULTS = (
         "released numbers that are added up leave sums their interval",
         "dpsql/sql/analysis/released_rows.py",
         "_without_choice_of_groups",
-        "core if any(each.relation in dropped for part in expressions for each in "
-        "columns(part)) else found",
+        "core if any(column.relation in dropped for expression in expressions for column in "
+        "columns(expression)) else found",
         "found",
         (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
     ),
@@ -174,7 +174,7 @@ FAULTS = (
         "dates are drawn as numbers, on which the statement fails",
         "dpsql/postprocessing/intervals/exact_forms.py",
         "known_noises",
-        'ranks.edge or is_date(column_types(shape)[f"a{place}"])',
+        'ranks.edge or is_date(column_types(shape)[f"a{index}"])',
         "ranks.edge",
         (
             f"{ROOM}/test_date_intervals.py::test_numbers_made_of_dates_have_none_and_a_notice_says_so",

@@ -89,8 +89,8 @@ FAULTS = (
         "domains that are not asked for are summed over all the same",
         CLASSES,
         "ReportClasses.summed",
-        "its.weight if place in asked else its.once",
-        "its.weight",
+        "domain.weight if place in asked else domain.once",
+        "domain.weight",
         SQL,
     ),
     Fault(

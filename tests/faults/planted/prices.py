@@ -31,7 +31,8 @@ FAULTS = (
         "a spent budget asks for answers that were paid for with another noise",
         "dpsql/session/pricing/noise_choice.py",
         "chosen_noise",
-        '"gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"',
+        '"gaussian" if any(standing.spent.epsilon is None for standing in left.standings) else '
+        '"laplace"',
         '"gaussian"',
         (
             "tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",
@@ -109,7 +110,7 @@ FAULTS = (
         "a scan is paid for by its weight and drawn as a whole cell",
         "dpsql/planning/budget_split.py",
         "_plan_core",
-        "each * draft.choice.weight(place)",
+        "each * draft.choice.weight(index)",
         "each",
         ("tests/sql/emit/test_sizes.py::test_a_scan_costs_a_quarter_of_it_and_the_sum",),
     ),
@@ -192,8 +193,8 @@ FAULTS = (
         "a sum of noises forgets that it is drawn many times",
         "dpsql/privacy/mechanism/noise_sums.py",
         "_inside",
-        "np.fft.rfft(_masses(each, step, size)).real ** each.times",
-        "np.fft.rfft(_masses(each, step, size)).real",
+        "np.fft.rfft(_masses(term, step, size)).real ** term.times",
+        "np.fft.rfft(_masses(term, step, size)).real",
         (
             "tests/privacy/mechanism/test_noise_sums.py::test_weights_are_fractions_and_noises_come_many_times",
         ),

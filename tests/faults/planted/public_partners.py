@@ -41,8 +41,8 @@ FAULTS = (
         "any key of a source fixes all its columns",
         STABILITY,
         "partners_in_group",
-        "all((source.alias, name) in fixed for name in each.columns)",
-        "any((source.alias, name) in fixed for name in each.columns)",
+        "all((source.alias, name) in fixed for name in group.columns)",
+        "any((source.alias, name) in fixed for name in group.columns)",
         (IN_FULL,),
     ),
     Fault(

@@ -245,7 +245,8 @@ FAULTS = (
         "a parent's key may be read so that two become one",
         "dpsql/schema/validation.py",
         "apart_in",
-        'found |= {split_reference(each, "references") for each in table.references.values()}',
+        'found |= {split_reference(reference, "references") for reference in '
+        "table.references.values()}",
         "pass",
         (
             "tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",
@@ -296,7 +297,7 @@ FAULTS = (
         "an outer join that keeps public rows",
         "dpsql/sql/binder/sources/join_sides.py",
         "PreservedRows.require_unseen",
-        "seen or not aggregates or not all(self._passes_over(each) for each in aggregates)",
+        "seen or not aggregates or not all(self._passes_over(aggregate) for aggregate in aggregates)",
         "False",
         (f"{REFUSED}[E_JOIN]",),
     ),

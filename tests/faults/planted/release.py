@@ -266,7 +266,7 @@ FAULTS = (
         "expressions of every kind pass the cross-check",
         "dpsql/engines/duckdb/emitted_sql_check.py",
         "require_planned",
-        'not {each["class"] for each in nodes if "class" in each} <= _CLASSES',
+        'not {node["class"] for node in nodes if "class" in node} <= _CLASSES',
         "False",
         ("tests/engines/test_emitted_sql_check.py",),
     ),

@@ -128,8 +128,8 @@ FAULTS = (
         "files are copied without another look",
         COPIES,
         "RemoteCopies.bring",
-        "if left:\n    self._copy(found)",
-        "if left:\n    self._copy(found)\nself._stale = False\nreturn",
+        "if tries_left:\n    self._copy(found)",
+        "if tries_left:\n    self._copy(found)\nself._stale = False\nreturn",
         (f"{COPYING}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
     ),
     Fault(

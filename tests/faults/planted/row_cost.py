@@ -111,7 +111,7 @@ FAULTS = (
         "a text is as much work as a number",
         ROW_WORK,
         "_own",
-        "_length(each, known) // CHARACTERS",
+        "_length(text, known) // CHARACTERS",
         "0",
         (STEPS,),
     ),

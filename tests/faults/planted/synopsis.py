@@ -22,8 +22,8 @@ FAULTS = (
         "each marginal of a synopsis is measured at the whole price",
         "dpsql/planning/synopsis/plan.py",
         "with_share",
-        "share * own",
-        "own",
+        "share * other",
+        "other",
         (f"{TESTS}::test_it_is_charged_once_and_exactly_its_price",),
     ),
     Fault(

@@ -60,8 +60,8 @@ FAULTS = (
         "the noise of counts is made for one row of a unit",
         PLAN,
         "synthetic_plan",
-        "max(l1_sensitivity(each, privacy.neighbours) for each in bounds)",
-        "min(each.fine for each in bounds)",
+        "max(l1_sensitivity(bound, privacy.neighbours) for bound in bounds)",
+        "min(bound.fine for bound in bounds)",
         (f"{MEASURED}_the_mechanisms_are_made_for_what_a_unit_moves",),
     ),
     Fault(

@@ -77,8 +77,8 @@ FAULTS = (
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
         "_are_heavy",
-        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT "
-        "for each in whole)",
+        "AddedCharacters(text).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for "
+        "each in whole)",
         "any(copies_in(each) > _MOST_KEPT for each in whole)",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
@@ -86,9 +86,9 @@ FAULTS = (
         "a row's own text is kept any number of times",
         LIMITS,
         "_are_heavy",
-        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT "
-        "for each in whole)",
-        "AddedCharacters(its).of(whole) > _MOST_ADDED",
+        "AddedCharacters(text).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for "
+        "each in whole)",
+        "AddedCharacters(text).of(whole) > _MOST_ADDED",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
@@ -171,7 +171,7 @@ FAULTS = (
         "a row is compared with any number of values at once",
         MODULE,
         "unit_work",
-        "work.listed = sum(len(each.values) for each in core.aggregates)",
+        "work.listed = sum(len(aggregate.values) for aggregate in core.aggregates)",
         "pass",
         (f"{PUBLIC_TEXTS}::test_a_row_is_compared_with_each_value_that_is_listed",),
     ),
@@ -179,7 +179,7 @@ FAULTS = (
         "what stands in several places of a condition is computed once",
         "dpsql/sql/analysis/work/computed_values.py",
         "_occurrences",
-        "found[part] + found[expression]",
+        "result[part] + result[expression]",
         "1",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),

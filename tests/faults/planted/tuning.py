@@ -214,7 +214,7 @@ FAULTS = (
         "an average is made of a count that is not weighed and a sum that is",
         "dpsql/session/answer_store/partial_answers.py",
         "PartOfCore.is_known_from_then_on",
-        "not any(is_averaged(each.contribution.cell) for each in cells)",
+        "not any(is_averaged(cell.contribution.cell) for cell in cells)",
         "bool(cells)",
         (f"{AVERAGES}::test_an_average_is_made_of_totals_of_one_weight",),
     ),

@@ -163,7 +163,7 @@ FAULTS = (
         "a view that clips more than the asked core answers it",
         "dpsql/planning/view_matching.py",
         "match",
-        "found.rows < rows or any(each is None for each in asked)",
+        "other.rows < rows or any(each is None for each in asked)",
         "any(each is None for each in asked)",
         (NOT_TOLD,),
     ),

@@ -219,7 +219,7 @@ FAULTS = (
         "joins that nothing reads are dropped under sums too",
         "dpsql/sql/analysis/work/join_elimination.py",
         "without_unread_joins",
-        "all(each.function.ignores_repeated_rows for each in core.aggregates)",
+        "all(aggregate.function.ignores_repeated_rows for aggregate in core.aggregates)",
         "True",
         (PRODUCTS,),
     ),

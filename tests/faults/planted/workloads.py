@@ -80,16 +80,18 @@ FAULTS = (
         "no unit has NULL where texts part the units",
         DISJOINT,
         "points",
-        "[*dict.fromkeys(each for each in constants if isinstance(each, str)), _OTHER, None]",
-        "[*dict.fromkeys(each for each in constants if isinstance(each, str)), _OTHER]",
+        "[*dict.fromkeys(constant for constant in constants if isinstance(constant, str)), _OTHER, "
+        "None]",
+        "[*dict.fromkeys(constant for constant in constants if isinstance(constant, str)), _OTHER]",
         units_of_block(7),
     ),
     Fault(
         "no unit has a text that no condition names",
         DISJOINT,
         "points",
-        "[*dict.fromkeys(each for each in constants if isinstance(each, str)), _OTHER, None]",
-        "[*dict.fromkeys(each for each in constants if isinstance(each, str)), None]",
+        "[*dict.fromkeys(constant for constant in constants if isinstance(constant, str)), _OTHER, "
+        "None]",
+        "[*dict.fromkeys(constant for constant in constants if isinstance(constant, str)), None]",
         units_of_block(11),
     ),
     Fault(
@@ -128,8 +130,8 @@ FAULTS = (
         "IN is true of its first value alone",
         DISJOINT,
         "_truth",
-        '[_compared("=", column, point, each) for each in options]',
-        '[_compared("=", column, point, each) for each in options[:1]]',
+        '[_compared("=", column, point, option) for option in options]',
+        '[_compared("=", column, point, option) for option in options[:1]]',
         units_of_block(1),
     ),
     Fault(

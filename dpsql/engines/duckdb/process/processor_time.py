@@ -35,8 +35,10 @@ def of_ps(pid: int) -> float | None:
     """
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         command = ["ps", "-o", "time=", "-p", str(pid)]
-        said = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout
-        days, _, clock = said.strip().rpartition("-")
+        stdout = subprocess.run(
+            command, capture_output=True, text=True, timeout=5, check=True
+        ).stdout
+        days, _, clock = stdout.strip().rpartition("-")
         seconds = 0.0
         for part in clock.split(":"):
             seconds = seconds * 60 + float(part)

@@ -79,8 +79,8 @@ class MessagePipe:
             self._wait()
         try:
             self._require_open()
-            for place, blob in enumerate((lengths + header, *blobs)):
-                self._send(memoryview(blob), begun=place > 0)
+            for index, blob in enumerate((lengths + header, *blobs)):
+                self._send(memoryview(blob), begun=index > 0)
         finally:
             self._lock.release()
 

@@ -77,7 +77,7 @@ def file_name(source: DataSource) -> str | None:
         return None
     if source.units is not None:
         return "stored"
-    return "source" if all(_is_as_declared(*each) for each in source.tables.items()) else "stored"
+    return "source" if all(_is_as_declared(*item) for item in source.tables.items()) else "stored"
 
 
 def _is_as_declared(name: str, table: StoredTable) -> bool:

@@ -286,7 +286,7 @@ def _parts(address: str) -> tuple[str, str]:
         parts = urlsplit(address)
         options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         named = [value for key, value in options if key == "schema"] or [NAMESPACE]
-        others = urlencode([each for each in options if each[0] != "schema"])
+        others = urlencode([option for option in options if option[0] != "schema"])
         rest = urlunsplit(("postgresql", parts.netloc, parts.path, others, ""))
         conninfo_to_dict(rest)
     except (ValueError, psycopg.Error) as error:

@@ -200,11 +200,14 @@ def _outputs(tree: exp.Query, kinds: ColumnTypes) -> tuple[str | None, ...] | No
     first: exp.Expr = tree
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
-    if not isinstance(first, exp.Select) or any(is_star(each) for each in first.expressions):
+    if not isinstance(first, exp.Select) or any(
+        is_star(expression) for expression in first.expressions
+    ):
         return None
     whole = first is tree
     return tuple(
-        "unknown" if whole and _is_null(each) else kinds.of(each) for each in first.expressions
+        "unknown" if whole and _is_null(expression) else kinds.of(expression)
+        for expression in first.expressions
     )
 
 

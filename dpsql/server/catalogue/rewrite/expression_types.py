@@ -158,9 +158,9 @@ class ColumnTypes:
         name = column.name
         if name in self.sources.get(column.table, ()):
             return self.sources[column.table][name]
-        found = next((columns[name] for columns in self.sources.values() if name in columns), None)
-        if found is not None:
-            return found
+        result = next((columns[name] for columns in self.sources.values() if name in columns), None)
+        if result is not None:
+            return result
         return self.aliases.get(name) or self.columns.get(name)
 
     def _of_call(self, node: exp.Anonymous) -> str | None:

@@ -89,21 +89,21 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
 def _operator(node: exp.Operator) -> exp.Expr:
     """Replace ``OPERATOR(pg_catalog.~)`` by the operator."""
     kind = node.args["operator"].rpartition(".")[2]
-    left = node.this
+    this = node.this
     right = node.expression
     match kind:
         case "~":
-            return call("regexp_matches", left, right)
+            return call("regexp_matches", this, right)
         case "!~":
-            return exp.Not(this=call("regexp_matches", left, right))
+            return exp.Not(this=call("regexp_matches", this, right))
         case "~*":
-            return call("regexp_matches", left, right, exp.Literal.string("i"))
+            return call("regexp_matches", this, right, exp.Literal.string("i"))
         case "=":
-            return exp.EQ(this=left, expression=right)
+            return exp.EQ(this=this, expression=right)
         case "<>":
-            return exp.NEQ(this=left, expression=right)
+            return exp.NEQ(this=this, expression=right)
         case "~~":
-            return exp.Like(this=left, expression=right)
+            return exp.Like(this=this, expression=right)
     raise StatementError("E_FUNC", f"operator {kind} is not known to the catalogue")
 
 
@@ -158,7 +158,7 @@ def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
     """Rewrite a comparison with a constant that names an object or an array,
     or with the elements of an array.
     """
-    left = node.this
+    this = node.this
     right = node.expression
     every = (
         isinstance(right, exp.Anonymous)
@@ -168,7 +168,7 @@ def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
     if isinstance(right, exp.Any) or every:
         array = right.expressions[0] if every else _inner(right.this)
         return _with_elements(node, array, kinds)
-    for here, there in ((left, right), (right, left)):
+    for here, there in ((this, right), (right, this)):
         kind = kinds.of(there)
         if isinstance(here, exp.Literal) and here.is_string and kind is not None:
             if kind in NAMED and not re.fullmatch(r"\d+", here.name):

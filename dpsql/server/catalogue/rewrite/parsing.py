@@ -89,10 +89,10 @@ def readable(text: str) -> str:
 
 def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str]]:
     """The changes of the text: positions and replacements."""
-    for place, token in enumerate(tokens):
-        before, after, _next_but_one = (_kind(tokens, place + step) for step in (-1, 1, 2))
+    for index, token in enumerate(tokens):
+        before, after, _next_but_one = (_kind(tokens, index + step) for step in (-1, 1, 2))
         word = text[token.start : token.end + 1]
-        if after == TokenType.L_PAREN and _is_call(tokens, place, word.lower()):
+        if after == TokenType.L_PAREN and _is_call(tokens, index, word.lower()):
             yield (
                 token.start,
                 token.end + 1,
@@ -100,10 +100,10 @@ def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str
             )
         elif (
             after == TokenType.L_BRACKET
-            and _kind(tokens, place + 2) == TokenType.R_BRACKET
+            and _kind(tokens, index + 2) == TokenType.R_BRACKET
             and word.lower() != "array"
         ):
-            yield token.start, tokens[place + 2].end + 1, ARRAY + word.strip('"').lower()
+            yield token.start, tokens[index + 2].end + 1, ARRAY + word.strip('"').lower()
         elif (
             (before in (TokenType.ALIAS, TokenType.DOT))
             and word.lower() in _LABELS
@@ -145,10 +145,10 @@ def _names_a_query(tokens: Sequence[Token], opening: int) -> bool:
     the columns of a WITH query.
     """
     depth = 0
-    for place in range(opening, len(tokens)):
-        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
+    for index in range(opening, len(tokens)):
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[index].token_type, 0)
         if depth == 0:
-            words = [token.text.lower() for token in tokens[place + 1 : place + 3]]
+            words = [token.text.lower() for token in tokens[index + 1 : index + 3]]
             return words in (["as", "("], ["as", "materialized"], ["as", "not"])
     return False
 
@@ -234,6 +234,6 @@ def require_known(tree: exp.Expr) -> None:
 
 def _is_short(pieces: list[exp.Expr]) -> bool:
     return all(
-        isinstance(each, exp.Literal | exp.ByteString) and len(each.name) <= LONGEST_PIECE
-        for each in pieces
+        isinstance(piece, exp.Literal | exp.ByteString) and len(piece.name) <= LONGEST_PIECE
+        for piece in pieces
     )

@@ -121,17 +121,17 @@ class CatalogueObjects:
         )
         self._add("pg_type", oid=row_type, typname=name, typrelid=oid, typarray=array)
         self._add("pg_type", oid=array, typname=f"_{name}", typelem=row_type)
-        for place, (column, declared) in enumerate(table.columns.items(), 1):
+        for index, (column, declared) in enumerate(table.columns.items(), 1):
             self._column(
                 oid,
-                place,
+                index,
                 column,
                 table,
                 required=not declared.nullable or any(p and column in k for k, p in keys),
             )
             if declared.description is not None:
                 self._add(
-                    "pg_description", objoid=oid, objsubid=place, description=declared.description
+                    "pg_description", objoid=oid, objsubid=index, description=declared.description
                 )
         if table.comment is not None:
             self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
@@ -186,7 +186,7 @@ class CatalogueObjects:
         }
         keys = [table.key] if table.key is not None else []
         keys += [(column,) for column in referred if (column,) != table.key]
-        yield from ((key, place == 0) for place, key in enumerate(keys))
+        yield from ((key, index == 0) for index, key in enumerate(keys))
 
     def _key(
         self, name: str, table: Table, relation: int, columns: tuple[str, ...], primary: bool
@@ -221,8 +221,8 @@ class CatalogueObjects:
             indnkeyatts=len(columns),
             indisprimary=primary,
             indkey=places,
-            indcollation=[self.storages[each].collation for each in types],
-            indclass=[self.classes[each] for each in types],
+            indcollation=[self.storages[sql_type].collation for sql_type in types],
+            indclass=[self.classes[sql_type] for sql_type in types],
             indoption=[0] * len(columns),
         )
         constraint = self.oid("constraint", title)

@@ -51,7 +51,8 @@ FILLS: dict[str, str] = {
         JOIN pgc.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname <> 'pg_toast'""",
     **{
         f"pgc.pg_stat{io}_{which}_tables": f"""
-        SELECT r.oid AS relid, r.nspname AS schemaname, r.relname, {", ".join(f"0 AS {each}" for each in counters)}
+        SELECT r.oid AS relid, r.nspname AS schemaname, r.relname,
+        {", ".join(f"0 AS {counter}" for counter in counters)}
         FROM ({_RELATIONS}) r WHERE r.relkind = 'r' AND {kept}"""
         for which, kept in (
             ("user", "r.nspname = 'public'"),

@@ -52,7 +52,7 @@ def is_listed(key: Expression, relation: Relation) -> bool:
             for column in columns(condition)
         }
         return key.public and key.relation not in tied
-    leaf = next((each for each in sources(relation) if each.alias == key.relation), None)
+    leaf = next((source for source in sources(relation) if source.alias == key.relation), None)
     if isinstance(leaf, Constants):
         return True
     truth = key.type.kind == "boolean" and not isinstance(leaf, PerUnit | Groups)
@@ -63,7 +63,7 @@ def _lists(condition: Expression, key: Expression) -> bool:
     """Whether the condition lists the constants that the key alone may equal."""
     match condition:
         case Call(function="in", arguments=(asked, *options)):
-            return asked == key and all(isinstance(each, Literal) for each in options)
+            return asked == key and all(isinstance(option, Literal) for option in options)
         case Call(function="=", arguments=(left, right)):
             return (left == key and isinstance(right, Literal)) or (
                 right == key and isinstance(left, Literal)
@@ -137,7 +137,7 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
 
     What has no source in common with these keys is left out as well.
     """
-    keys = [domain.keys[place] for place in places]
+    keys = [domain.keys[index] for index in places]
     groups = connected([*domain.keys, *domain.conditions])
     kept = {each for group in groups if any(key in group for key in keys) for each in group}
     read = {source for each in kept for source in relations_of(each)}
@@ -147,8 +147,8 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
         tuple(table for table in domain.tables if table.alias in read),
         tuple(condition for condition in domain.conditions if condition in kept),
         count=None,
-        declared=tuple(domain.declared[place] for place in places),
-        nulls=tuple(domain.nulls[place] for place in places),
+        declared=tuple(domain.declared[index] for index in places),
+        nulls=tuple(domain.nulls[index] for index in places),
     )
 
 
@@ -156,7 +156,7 @@ def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
     """Columns of private tables that equal a column of a derived table in every row:
     they take its values only.
     """
-    found: dict[ColumnRef, ColumnRef] = {}
+    result: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
             case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
@@ -164,8 +164,8 @@ def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
             ):
                 for one, other in ((left, right), (right, left)):
                     if other.released and other.public and not one.public:
-                        found.setdefault(one, other)
-    return found
+                        result.setdefault(one, other)
+    return result
 
 
 def _over_released(key: Expression, equal: dict[ColumnRef, ColumnRef]) -> Expression:
@@ -189,7 +189,7 @@ def _cheap(
             {column for each in group for column in columns(each)} & counts.keys()
             for group in groups
         ]
-        if all(prod(counts[column] for column in read) <= MAX_KEYS for read in inputs):
+        if all(prod(counts[column] for column in input_) <= MAX_KEYS for input_ in inputs):
             kept.append(condition)
     return tuple(kept)
 
@@ -208,7 +208,8 @@ def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
     for core in cores:
         chosen = core.keys and core.domain is None
         if chosen and any(
-            each.function is UNITS and each.condition is None for each in core.aggregates
+            aggregate.function is UNITS and aggregate.condition is None
+            for aggregate in core.aggregates
         ):
             return (CAVEAT,)
     return ()

@@ -84,7 +84,11 @@ def narrowed_moment(
             _midnight(ceil(within.high), moment.type),
         )
     column = ColumnRef("", "moment", moment.type, nullable, bounds=bounds)
-    of_moment = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
+    of_moment = [
+        condition
+        for condition in conditions
+        if isinstance(condition, Call) and moment in condition.arguments
+    ]
     return narrowed_column(
         column,
         [rebuilt(each, lambda part: column if part == moment else part) for each in of_moment],
@@ -94,15 +98,16 @@ def narrowed_moment(
 def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:
     """The computed dates and timestamps that conditions compare with constants."""
     calls = [
-        each
-        for each in conditions
-        if isinstance(each, Call) and (each.function in _TURNED or each.function == "in")
+        condition
+        for condition in conditions
+        if isinstance(condition, Call)
+        and (condition.function in _TURNED or condition.function == "in")
     ]
     return frozenset(
-        part
-        for each in calls
-        for part in each.arguments
-        if isinstance(part, Call | Cast) and part.type.is_temporal
+        argument
+        for call in calls
+        for argument in call.arguments
+        if isinstance(argument, Call | Cast) and argument.type.is_temporal
     )
 
 

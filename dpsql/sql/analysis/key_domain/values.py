@@ -167,9 +167,9 @@ class DomainValues:
     def _is_short(self, key: Expression) -> bool:
         """Whether a key that is computed from days has few enough values to be listed."""
         days = any(
-            column_values(self.narrow(each)) is None
-            for each in columns(key)
-            if each.type.is_temporal
+            column_values(self.narrow(column)) is None
+            for column in columns(key)
+            if column.type.is_temporal
         )
         return not days or self._count(key) <= MAX_RANGE
 
@@ -276,7 +276,7 @@ class DomainValues:
         else over the branch's number.
         """
         results = [value for _, value in case.branches]
-        reduced = [self._reduced(each, fine) for each in results]
+        reduced = [self._reduced(result, fine) for result in results]
         default = None if case.default is None else self._reduced(case.default, fine)
         if None in reduced or (case.default is not None and default is None):
             return None
@@ -285,7 +285,9 @@ class DomainValues:
         if conditions is None:
             conditions = self._branches(asked)
         pairs = tuple(
-            (each, value) for each, value in zip(conditions, reduced, strict=True) if value
+            (condition, value)
+            for condition, value in zip(conditions, reduced, strict=True)
+            if value
         )
         return Case(pairs, default, case.type)
 
@@ -306,7 +308,7 @@ class DomainValues:
         branch = self._stands_for(chosen, tuple(range(len(asked) + 1)), tuple(asked))
         assert branch is not None
         return [
-            Call("=", (branch, Literal(place, INTEGER)), BOOLEAN) for place in range(len(asked))
+            Call("=", (branch, Literal(index, INTEGER)), BOOLEAN) for index in range(len(asked))
         ]
 
     def _stands_for(
@@ -352,7 +354,7 @@ def public_values(
     other columns, and where the values are too many to be listed.
     """
     found = None
-    match next((each for each in sources(relation) if each.alias == column.relation), None):
+    match next((source for source in sources(relation) if source.alias == column.relation), None):
         case Scan(table=table, derived=False, unit=None):
             found = sizes.values(table, column)
         case PerUnit() | Groups() as leaf:

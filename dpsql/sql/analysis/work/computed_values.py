@@ -28,12 +28,14 @@ def computed(expressions: Iterable[Expression]) -> Counter[Expression]:
     once, what stands in several places of a condition in each.
     """
     every = list(dict.fromkeys(expressions))
-    found = Counter(dict.fromkeys(within(each for each in every if each.type.kind != "boolean"), 1))
+    result = Counter(
+        dict.fromkeys(within(each for each in every if each.type.kind != "boolean"), 1)
+    )
     for condition in every:
         if condition.type.kind == "boolean":
             for each, times in _occurrences(condition).items():
-                found[each] = 1 if isinstance(each, ColumnRef | Literal) else found[each] + times
-    return found
+                result[each] = 1 if isinstance(each, ColumnRef | Literal) else result[each] + times
+    return result
 
 
 def _occurrences(condition: Expression) -> Counter[Expression]:
@@ -48,10 +50,10 @@ def _occurrences(condition: Expression) -> Counter[Expression]:
         elif expression not in seen:
             seen.add(expression)
             waiting += [(expression, True), *((part, False) for part in parts(expression))]
-    found = Counter({condition: 1})
+    result = Counter({condition: 1})
     for expression in reversed(behind):
         for part in parts(expression):
-            found[part] = (
-                1 if isinstance(part, ColumnRef | Literal) else found[part] + found[expression]
+            result[part] = (
+                1 if isinstance(part, ColumnRef | Literal) else result[part] + result[expression]
             )
-    return found
+    return result

@@ -74,13 +74,13 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
     if first is None or (grouped and select.args.get("group") is None):
         return ONE
     sources = [first.this, *(join.this for join in select.args.get("joins") or ())]
-    sizes = [_of_source(each, shapes) for each in sources]
+    sizes = [_of_source(source, shapes) for source in sources]
     whole: tuple[tuple[int, tuple[str, ...]], ...] = ((1, ()),)
-    for each in sizes:
-        if each.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
+    for siz in sizes:
+        if siz.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
             return UNKNOWN
         whole = tuple(
-            (one * other, tables + more) for one, tables in whole for other, more in each.products
+            (one * other, tables + more) for one, tables in whole for other, more in siz.products
         )
     if len(sizes) > 1:
         return DerivedSize(whole)
@@ -104,11 +104,11 @@ def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str]
         return ()
     values = [
         item.this if isinstance(item, exp.Min | exp.Max) else item
-        for item in (each.unalias() for each in select.expressions)
+        for item in (expression.unalias() for expression in select.expressions)
     ]
     return tuple(
-        (f"c{place}", source.name, value.name)
-        for place, value in enumerate(values)
+        (f"c{index}", source.name, value.name)
+        for index, value in enumerate(values)
         if isinstance(value, exp.Column) and not isinstance(value.this, exp.Star)
     )
 
@@ -120,7 +120,7 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
             shape = shapes[source.name]
             if isinstance(shape, Cube):
                 return UNKNOWN
-            key = frozenset(f"k{place}" for place in range(len(shape.keys)))
+            key = frozenset(f"k{index}" for index in range(len(shape.keys)))
             return ONE if not key else replace(_of_domain(shape.domain), key=key)
         case exp.Table() if isinstance(source.this, exp.Identifier) and source.db == "public":
             return _rows(1, source.name)
@@ -128,7 +128,7 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
             isinstance(source.this, exp.Select) and not source.alias_column_names
         ):
             inner = derived_size(source.this, shapes)
-            names = [each.alias_or_name for each in source.this.expressions]
+            names = [expression.alias_or_name for expression in source.this.expressions]
             return replace(
                 inner, key=None if inner.key is None else _named(inner.key, names), columns=()
             )
@@ -165,8 +165,8 @@ def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
     if source.key is None:
         return None
     found = {
-        item.unalias().name: f"c{place}"
-        for place, item in enumerate(select.expressions)
+        item.unalias().name: f"c{index}"
+        for index, item in enumerate(select.expressions)
         if isinstance(item.unalias(), exp.Column)
     }
     return frozenset(found[name] for name in source.key) if source.key <= found.keys() else None
@@ -178,7 +178,7 @@ def _named(key: frozenset[str], names: list[str]) -> frozenset[str] | None:
 
 
 def _is_aggregated(item: exp.Expr) -> bool:
-    return any(not isinstance(each.parent, exp.Window) for each in item.find_all(exp.AggFunc))
+    return any(not isinstance(call.parent, exp.Window) for call in item.find_all(exp.AggFunc))
 
 
 def _keeps_both(join: exp.Join) -> bool:

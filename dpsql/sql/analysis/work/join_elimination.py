@@ -40,7 +40,7 @@ def without_unread_joins(core: Core) -> Core:
     v.id = p.id)`` does.
     """
     read = [core.unit, *core.keys, *_parts(core.aggregates)]
-    as_set = all(each.function.ignores_repeated_rows for each in core.aggregates)
+    as_set = all(aggregate.function.ignores_repeated_rows for aggregate in core.aggregates)
     return replace(core, relation=_relation(core.relation, read, as_set))
 
 
@@ -94,13 +94,13 @@ def _eliminate_inner_join(
     None without such.
     """
     for source in reversed(inner):
-        own = [each for each in conditions if _names(each, source)]
+        own = [condition for condition in conditions if _names(condition, source)]
         rest = [each for each in inner if each is not source]
         if not rest or _is_read(source, read, [*rest, *outer]) or outer_columns(source):
             continue
         if not own and isinstance(source, Constants):
             return rest, conditions
-        left = [each for each in conditions if each not in own]
+        left = [condition for condition in conditions if condition not in own]
         exists = _exists(source, own, rest)
         if exists is not None:
             return rest, [*left, exists]
@@ -153,7 +153,7 @@ def _inside(relation: Relation) -> Relation:
             return replace(relation, child=_relation(child, read, as_set))
         case Compound(operator=operator, branches=branches):
             as_set = operator in ("union", "intersect", "except")
-            return replace(relation, branches=tuple(_branch(each, as_set) for each in branches))
+            return replace(relation, branches=tuple(_branch(branch, as_set) for branch in branches))
         case _:
             assert_never(relation)
 
@@ -173,17 +173,17 @@ def _expression(expression: Expression) -> Expression:
 
 
 def _parts(aggregates: Iterable[Aggregate | UnitAggregate]) -> list[Expression]:
-    return [part for each in aggregates for part in each.reads]
+    return [part for aggregate in aggregates for part in aggregate.reads]
 
 
 def _is_read(source: Leaf, expressions: Iterable[Expression], others: Iterable[Leaf]) -> bool:
     """Whether one of the expressions, or another source, reads a column of the source."""
-    named = any(_names(each, source) for each in expressions)
+    named = any(_names(expression, source) for expression in expressions)
     return named or any(
         column.relation in aliases(source)
-        for each in others
-        if each is not source
-        for column in outer_columns(each)
+        for other in others
+        if other is not source
+        for column in outer_columns(other)
     )
 
 

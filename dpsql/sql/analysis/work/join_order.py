@@ -208,7 +208,7 @@ def _without_void_outer_joins(
     private = {
         alias for source in every if unit_of(source) is not None for alias in aliases(source)
     }
-    for place, (kind, source, condition) in enumerate(outer):
+    for index, (kind, source, condition) in enumerate(outer):
         if kind != "left" or unit_of(source) is None:
             continue
         others = private - aliases(source)
@@ -216,7 +216,7 @@ def _without_void_outer_joins(
             own.relation in aliases(source) and other.relation in others
             for own, other in equalities(conditions)
         ):
-            left = outer[:place] + outer[place + 1 :]
+            left = outer[:index] + outer[index + 1 :]
             return _without_void_outer_joins(
                 [*inner, source], left, [*conditions, *_demands(condition)]
             )
@@ -229,11 +229,11 @@ def _demands(condition: Expression | None) -> Iterator[Expression]:
 
     ``(a AND b) OR (a AND c)`` demands a, and b OR c.
     """
-    for each in conjuncts(condition):
-        if not (isinstance(each, Call) and each.function == "or"):
-            yield each
+    for conjunct in conjuncts(condition):
+        if not (isinstance(conjunct, Call) and conjunct.function == "or"):
+            yield conjunct
             continue
-        first, *others = ([*conjuncts(side)] for side in _sides(each))
+        first, *others = ([*conjuncts(side)] for side in _sides(conjunct))
         common = [part for part in first if all(part in other for other in others)]
         yield from common
         rest = [
@@ -242,9 +242,9 @@ def _demands(condition: Expression | None) -> Iterator[Expression]:
         left = [side for side in rest if side is not None]
         if len(left) == len(rest):
             yield (
-                reduce(lambda one, other: Call("or", (one, other), each.type), left)
+                reduce(lambda one, other: Call("or", (one, other), conjunct.type), left)
                 if common
-                else each
+                else conjunct
             )
 
 
@@ -268,7 +268,8 @@ def _ordered(
         return list(sources)
     named = frozenset().union(*map(aliases, sources))
     needs = {
-        source.alias: frozenset(each.relation for each in outer_columns(source)) & named
+        source.alias: frozenset(outer_column.relation for outer_column in outer_columns(source))
+        & named
         for source in sources
     }
     private = any(unit_of(source) is not None for source in sources)
@@ -304,8 +305,8 @@ def _greedy_order(
     waiting = [source for source in sources if source is not first]
     while waiting:
         ranked = [
-            (_rank(source, conditions, joined, outside, known=known), place)
-            for place, source in enumerate(waiting)
+            (_rank(source, conditions, joined, outside, known=known), index)
+            for index, source in enumerate(waiting)
             if needs[source.alias] <= joined
         ]
         if not ranked:
@@ -340,10 +341,9 @@ def _identified(
 ) -> _Identified:
     """What columns identify.
 
-    Behind an outer join a column no longer says so, but its source and the join's own condition do,
-    and where it is not NULL it still identifies the same; so does a column of a subquery that is
-    one."""
-    every = [*conditions, *(each for _, _, condition in outer for each in _demands(condition))]
+    After an outer join a column no longer says so, but its source and the join's condition do. A
+    column that is not NULL still identifies the same, as does that of a subquery that is one."""
+    every = [*conditions, *(demand for _, _, condition in outer for demand in _demands(condition))]
     read = (column for condition in every for column in columns(condition))
     known = {
         (column.relation, column.name): column.identifies
@@ -357,10 +357,10 @@ def _identified(
         if not (isinstance(source, Compound) and len(source.branches) == 1):
             continue
         inside = _identified(*_flat(source.branches[0].relation))
-        for place, column in enumerate(source.branches[0].columns):
+        for index, column in enumerate(source.branches[0].columns):
             if isinstance(column, ColumnRef):
                 found = column.identifies or inside.get((column.relation, column.name))
-                known |= {} if found is None else {(source.alias, f"c{place}"): found}
+                known |= {} if found is None else {(source.alias, f"c{index}"): found}
     return known
 
 

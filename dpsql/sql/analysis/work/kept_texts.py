@@ -44,9 +44,9 @@ class AddedCharacters:
         self._reading.add(column)
         made = self._texts.made_of(column)
         whole = self._texts.length(column) if column.public and not made else 0
-        found = max(map(self._added, made), default=whole)
+        result = max(map(self._added, made), default=whole)
         self._reading.discard(column)
-        return found
+        return result
 
     def _added(self, expression: Expression) -> int:
         if expression.type.kind != "text":

@@ -84,7 +84,7 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     if _are_heavy(works, texts):
         for work in works:
             work.hold()
-    known = [_known(work, its) for work, its in zip(works, texts, strict=True)]
+    known = [_known(work, text) for work, text in zip(works, texts, strict=True)]
     for work, lengths_known in zip(works, known, strict=True):
         _require_small_automata(work)
         _require_few_rows(work)
@@ -210,9 +210,9 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
         return True
     kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
     return any(
-        AddedCharacters(its).of(whole) > _MOST_ADDED
+        AddedCharacters(text).of(whole) > _MOST_ADDED
         or any(copies_in(each) > _MOST_KEPT for each in whole)
-        for whole, its in zip(kept, texts, strict=True)
+        for whole, text in zip(kept, texts, strict=True)
     )
 
 

@@ -40,10 +40,10 @@ class PublicTexts:
         every = list(expressions)
         read = {column for each in every for column in columns(each) if _is_open(column)}
         inner = {
-            each: each.aggregate.argument
+            subquery: subquery.aggregate.argument
             for whole in every
-            for each in subqueries(whole)
-            if each.type.kind == "text" and each.aggregate is not None
+            for subquery in subqueries(whole)
+            if subquery.type.kind == "text" and subquery.aggregate is not None
         }
         if not any(column.public for column in read) and not any(
             unit_of(each.relation) is None for each in inner
@@ -70,10 +70,10 @@ class PublicTexts:
             if _is_open(column)
         }
         inner = {
-            each: each.aggregate.argument
+            subquery: subquery.aggregate.argument
             for whole in every
-            for each in subqueries(whole)
-            if each.type.kind == "text" and each.aggregate is not None
+            for subquery in subqueries(whole)
+            if subquery.type.kind == "text" and subquery.aggregate is not None
         }
         lengths |= {
             each: UNDECLARED if value is None else self._made_whole(value)

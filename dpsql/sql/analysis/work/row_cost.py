@@ -76,7 +76,8 @@ def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNO
     or an order of them.
     """
     texts = (
-        (each, _length(each, known) if each.type.kind == "text" else 0) for each in expressions
+        (expression, _length(expression, known) if expression.type.kind == "text" else 0)
+        for expression in expressions
     )
     return sum(_ORDERED * (1 + length // CHARACTERS) for _, length in texts)
 
@@ -97,7 +98,7 @@ def characters_made(expressions: Collection[Expression], known: Known) -> int:
     """The most characters of all texts that are made of texts of known lengths,
     and that several keep of one.
     """
-    kept = [each for each in expressions if each.type.kind == "text"]
+    kept = [expression for expression in expressions if expression.type.kind == "text"]
     made = (texts_made(expressions) + Counter(kept[1:])).items()
     return sum(
         times * _length(each, known)
@@ -130,15 +131,17 @@ def _own(expression: Expression, known: Known) -> int:
         + _OF_LONG * long
         + _PER_CHARACTER * _listed_characters(expression)
     )
-    return whole + times * sum(_length(each, known) // CHARACTERS for each in texts)
+    return whole + times * sum(_length(text, known) // CHARACTERS for text in texts)
 
 
 def _listed_characters(expression: Expression) -> int:
     """Those that a function looks up in a list, which the engine makes for each row."""
     if not isinstance(expression, Call) or expression.function not in _LISTING:
         return 0
-    constants = [each.value for each in expression.arguments if isinstance(each, Literal)]
-    return sum(len(each) for each in constants if isinstance(each, str))
+    constants = [
+        argument.value for argument in expression.arguments if isinstance(argument, Literal)
+    ]
+    return sum(len(constant) for constant in constants if isinstance(constant, str))
 
 
 def _looks(expression: Expression) -> int:
@@ -281,7 +284,9 @@ def copies(expressions: Collection[Expression]) -> int:
     for each, times in made.items():
         if _slow(each):
             converted.update(dict.fromkeys(parts(each), times))
-    kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
+    kept = sum(
+        _copies(expression, known) for expression in expressions if expression.type.kind == "text"
+    )
     stands = (
         times * _copies(each, known)
         for each, times in (made + converted).items()
@@ -319,7 +324,11 @@ def repeats_declared(expressions: Collection[Expression]) -> bool:
 
     The data may hold other values there, of whatever length.
     """
-    outputs = [each for each in expressions if isinstance(each, ColumnRef) and is_declared(each)]
+    outputs = [
+        expression
+        for expression in expressions
+        if isinstance(expression, ColumnRef) and is_declared(expression)
+    ]
     made = (column for each in texts_made(expressions) for column in columns(each))
     return len(outputs) > len(set(outputs)) or any(map(is_declared, made))
 

@@ -80,14 +80,17 @@ def public_rows(relation: Relation, fanout: Fanout) -> int | None:
 def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     """What the engine does with the rows of one unit in the core."""
     work = UnitWork(fanout)
-    arguments = [part for each in core.aggregates for part in each.reads]
+    arguments = [part for aggregate in core.aggregates for part in aggregate.reads]
     work.evaluate(work.relation(core.relation), [*core.keys, *arguments])
-    work.listed = sum(len(each.values) for each in core.aggregates)
-    work.ordered += [*core.keys, *(group for each in core.aggregates for group in each.groups)]
+    work.listed = sum(len(aggregate.values) for aggregate in core.aggregates)
+    work.ordered += [
+        *core.keys,
+        *(group for aggregate in core.aggregates for group in aggregate.groups),
+    ]
     found = [
-        each.argument
-        for each in core.aggregates
-        if each.argument is not None and not each.function.is_additive
+        aggregate.argument
+        for aggregate in core.aggregates
+        if aggregate.argument is not None and not aggregate.function.is_additive
     ]
     work.ordered, work.sets = work.ordered + found, len(found)
     return work
@@ -118,8 +121,8 @@ class UnitWork:
         """The rows of one unit in a private relation."""
         order = join_order(relation)
         made = self._source(order.steps[0].source)
-        for place, step in enumerate(order.steps[1:], 1):
-            made = self._joined(made, step, order, place)
+        for index, step in enumerate(order.steps[1:], 1):
+            made = self._joined(made, step, order, index)
         self.evaluate(made, order.conditions)
         return made
 
@@ -128,7 +131,7 @@ class UnitWork:
         self.computed += (expressions := list(expressions))
         self._widest = max(self._widest, made, key=lambda each: each.rows)
         for each in dict.fromkeys(
-            part for expression in expressions for part in subqueries(expression)
+            subquery for expression in expressions for subquery in subqueries(expression)
         ):
             self._read(made, each)
 
@@ -223,7 +226,7 @@ class UnitWork:
             if subquery.aggregate is None
             else (subquery.aggregate.argument, subquery.aggregate.condition)
         )
-        self.evaluate(inner, [part for part in arguments if part is not None])
+        self.evaluate(inner, [argument for argument in arguments if argument is not None])
 
     # -- public rows -------------------------------------------------------------------------------
 
@@ -239,7 +242,7 @@ class UnitWork:
             case Constants(rows=listed):
                 places = sorted(int(name[1:]) for name in given)
                 rows = max(
-                    Counter(tuple(row[place] for place in places) for row in listed).values()
+                    Counter(tuple(row[index] for index in places) for row in listed).values()
                 )
                 return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
             case PerUnit(child=child, keys=keys) | Groups(child=child, keys=keys):
@@ -248,7 +251,7 @@ class UnitWork:
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:
-                    shown = {f"c{place}": each for place, each in enumerate(branch.columns)}
+                    shown = {f"c{index}": column for index, column in enumerate(branch.columns)}
                     known = [
                         each
                         for each in map(shown.__getitem__, given)
@@ -285,9 +288,9 @@ class UnitWork:
         order = join_order(relation)
         known = tuple(known)
         made = RowBound(1, frozenset())
-        for place, step in enumerate(order.steps):
+        for index, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}
-            other = self.public_source(step.source, names | _equated_names(order, place))
+            other = self.public_source(step.source, names | _equated_names(order, index))
             if step.kind == "full":
                 made = replace(
                     made.times(other), rows=made.rows * other.rows + made.rows + other.rows
@@ -315,12 +318,14 @@ def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
     order = join_order(relation)
     within = frozenset().union(*(aliases(step.source) for step in order.steps))
     asked = [
-        each
-        for each in order.conditions
-        if any(column.relation in order.outside for column in columns(each))
+        condition
+        for condition in order.conditions
+        if any(column.relation in order.outside for column in columns(condition))
     ]
     arguments = () if aggregate is None else (aggregate.argument, aggregate.condition)
-    inside = [column for part in arguments if part is not None for column in columns(part)]
+    inside = [
+        column for argument in arguments if argument is not None for column in columns(argument)
+    ]
     return (
         all(
             any(

@@ -82,9 +82,12 @@ class _Truncation:
         self._units: dict[str, ColumnRef] = {}
         relations, expressions = everything_in(core)
         scans = [each for each in relations if isinstance(each, Scan)]
-        self._scans = {each.alias for each in scans}
-        units = [each.unit for each in scans if each.unit is not None]
-        for column in [*(column for each in expressions for column in columns(each)), *units]:
+        self._scans = {scan.alias for scan in scans}
+        units = [scan.unit for scan in scans if scan.unit is not None]
+        for column in [
+            *(column for expression in expressions for column in columns(expression)),
+            *units,
+        ]:
             self._columns.setdefault(column.relation, {}).setdefault(column.name, column)
         relation = self._relation(core.relation)
         self.core = replace(

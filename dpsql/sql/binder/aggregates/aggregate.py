@@ -113,9 +113,9 @@ def is_aggregate(node: exp.Expr) -> bool:
 def _inside(node: exp.Expr) -> Iterator[exp.Expr]:
     """The node and its parts, without going into subqueries."""
     yield node
-    for part in node.iter_expressions():
-        if not isinstance(part, exp.Query):
-            yield from _inside(part)
+    for child in node.iter_expressions():
+        if not isinstance(child, exp.Query):
+            yield from _inside(child)
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -138,7 +138,7 @@ def is_grouped(select: exp.Select) -> bool:
     ]
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
-    return any(place is not None and has_aggregate(place) for place in places)
+    return any(index is not None and has_aggregate(index) for index in places)
 
 
 def split(
@@ -184,9 +184,9 @@ def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
     """What a private aggregate measures;
     refused where it has no private form or its argument no bounds.
     """
-    found = statistic(node, reader)
-    if found is not None:
-        return found
+    result = statistic(node, reader)
+    if result is not None:
+        return result
     clip = clip_aggregate(node, reader)
     if clip is not None:
         return clip

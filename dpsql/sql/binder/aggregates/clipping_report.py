@@ -76,7 +76,7 @@ def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[
         for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
             first = len(cores) + len(beside)
             left_out += [
-                replace(each, core=first, whole_core=first + each.whole_core) for each in counts
+                replace(count, core=first, whole_core=first + count.whole_core) for count in counts
             ]
             beside += counting
     return tuple(beside), tuple(left_out)
@@ -116,11 +116,11 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
             low=low,
             high=high,
             core=0,
-            aggregate=place,
+            aggregate=index,
             whole_core=1,
             whole=wholes.index(whole),
         )
-        for place, (name, low, high, _, whole) in enumerate(outside)
+        for index, (name, low, high, _, whole) in enumerate(outside)
     ]
 
 
@@ -130,7 +130,7 @@ _Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression | None, Expressio
 
 
 def _outside(aggregate: Aggregate) -> list[_Beyond]:
-    found: list[_Beyond] = []
+    result: list[_Beyond] = []
     for argument in (aggregate.argument, aggregate.other):
         if argument is None or not argument.type.is_numeric or not aggregate.function.clamps:
             continue
@@ -143,7 +143,7 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
         )
         has_value = [_present(argument)] if is_nullable(argument) else []
         whole = conjunction([*own, *has_value])
-        found.append(
+        result.append(
             (
                 _name(argument) or "what is added up",
                 ends.low,
@@ -152,7 +152,7 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
                 whole,
             )
         )
-    return found
+    return result
 
 
 def _name(argument: Expression) -> str | None:
@@ -205,19 +205,19 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
     one unit counts in.
     """
     declared = limits(core.relation).rows
-    by_units = any(each.function is UNITS for each in core.aggregates)
+    by_units = any(aggregate.function is UNITS for aggregate in core.aggregates)
     groups = groups_by(core.relation, list(core.keys))
     if core.keys and groups is not None and (core.domain is None or by_units):
         yield "groups", "", core.keys, groups
-    for each in core.aggregates:
-        if each.function is COUNT_DISTINCT and each.argument is not None:
-            keys = (*core.keys, each.argument)
+    for aggregate in core.aggregates:
+        if aggregate.function is COUNT_DISTINCT and aggregate.argument is not None:
+            keys = (*core.keys, aggregate.argument)
             pairs = groups_by(core.relation, list(keys))
             most = (
                 pairs if declared is None else declared if pairs is None else min(pairs, declared)
             )
             if most is not None:
-                yield "values", _name(each.argument) or "what is counted", keys, most
+                yield "values", _name(aggregate.argument) or "what is counted", keys, most
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
@@ -229,7 +229,7 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
         if kind == "values" and is_nullable(keys[-1])
         else relation
     )
-    return PerUnit(_GROUPS, rows, tuple((f"k{place}", key) for place, key in enumerate(keys)), ())
+    return PerUnit(_GROUPS, rows, tuple((f"k{index}", key) for index, key in enumerate(keys)), ())
 
 
 def _adds_rows(core: Core, averaged: bool) -> bool:
@@ -238,10 +238,10 @@ def _adds_rows(core: Core, averaged: bool) -> bool:
     """
     norms = (NORM, NORM_CLIPPED_SUM)
     return any(
-        not each.function.ignores_repeated_rows
-        and each.function not in norms
-        and is_average(each.function.measure) == averaged
-        for each in core.aggregates
+        not aggregate.function.ignores_repeated_rows
+        and aggregate.function not in norms
+        and is_average(aggregate.function.measure) == averaged
+        for aggregate in core.aggregates
     )
 
 

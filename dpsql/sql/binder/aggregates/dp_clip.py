@@ -93,7 +93,7 @@ def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         if (
             call is not None
             and call is node.this
-            and any(fold(each.name) in unbounded for each in call.find_all(exp.Column))
+            and any(fold(column.name) in unbounded for column in call.find_all(exp.Column))
         ):
             value = call.expressions[0].copy()
             node.replace(exp.Anonymous(this="DP_CLIP", expressions=[exp.Sum(this=value)]))
@@ -209,20 +209,20 @@ def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Sele
         if (part := tree.args.get(name))
     }
     items = [
-        exp.alias_(_size(each), f"{_SIZE_COLUMN}{place}") for place, each in enumerate(found, 1)
+        exp.alias_(_size(each), f"{_SIZE_COLUMN}{index}") for index, each in enumerate(found, 1)
     ]
     group = tree.args.get("group")
     if group is not None and group.args.get("all"):
         keys = [
-            place
-            for place, item in enumerate(tree.expressions, 1)
+            index
+            for index, item in enumerate(tree.expressions, 1)
             if item.find(exp.AggFunc) is None
         ]
-        tree.set("group", exp.Group(expressions=[exp.Literal.number(place) for place in keys]))
+        tree.set("group", exp.Group(expressions=[exp.Literal.number(key) for key in keys]))
     sized = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
     sized.join(exp.to_table(sizes), join_type="cross", copy=False)
     return sized.group_by(
-        *(exp.column(f"{_SIZE_COLUMN}{place}", table=sizes) for place, _ in enumerate(found, 1)),
+        *(exp.column(f"{_SIZE_COLUMN}{index}", table=sizes) for index, _ in enumerate(found, 1)),
         copy=False,
     )
 

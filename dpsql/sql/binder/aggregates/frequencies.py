@@ -157,21 +157,21 @@ def _is_frequent(call: exp.Expr) -> bool:
 
 def _listed(argument: Expression, call: exp.Expr, listed: ListedValues) -> tuple[Scalar, ...]:
     """The argument's public values; refused where they cannot be listed."""
-    found = public_values(argument, listed)
-    if not found:
+    result = public_values(argument, listed)
+    if not result:
         refuse(
             "E_KEY",
             f"{called(call)} needs a value that can be listed from the schema; declare `values` for the "
             "column, or GROUP BY it and COUNT(*)",
             call,
         )
-    if len(found) > MAX_RANGE:
+    if len(result) > MAX_RANGE:
         refuse(
             "E_KEY",
             f"{called(call)} of more than {MAX_RANGE:,} values is not answered; GROUP BY it and COUNT(*)",
             call,
         )
-    return found
+    return result
 
 
 def public_values(argument: Expression, listed: ListedValues) -> tuple[Scalar, ...] | None:

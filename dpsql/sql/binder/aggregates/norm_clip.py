@@ -85,12 +85,12 @@ def norm_clipped(node: exp.Expr, reader: Reader) -> NormClipped | None:
     """The total that the node asks to clip to a norm; None for any other aggregate."""
     call = node.this if isinstance(node, exp.Filter) else node
     if is_clip(call) and len(call.expressions) == 1 and is_aggregate(call.expressions[0]):
-        found = _total(call.expressions[0], reader)
+        result = _total(call.expressions[0], reader)
         if call is node:
-            return found
+            return result
         only(node, "this", "expression", code="E_AGG")
         return replace(
-            found, condition=_both(found.condition, reader.condition(node.expression.this))
+            result, condition=_both(result.condition, reader.condition(node.expression.this))
         )
     return (
         _total(node, reader) if isinstance(call, exp.Sum) and _is_automatic(call, reader) else None

@@ -57,7 +57,8 @@ class ReportClasses:
         """
         asked = set(relevant)
         factors = [
-            its.weight if place in asked else its.once for place, its in self._domains.items()
+            domain.weight if place in asked else domain.once
+            for place, domain in self._domains.items()
         ]
         return self._weight(total(times(*factors, worth))), self._weight(
             total(times(*factors, worth, worth))
@@ -102,8 +103,8 @@ class ReportClasses:
                 *_named(keys, "k"),
                 *_named(
                     [
-                        exp.Avg(this=column(f"m{place}", CLASSES))
-                        for place in range(len(self._masses))
+                        exp.Avg(this=column(f"m{index}", CLASSES))
+                        for index in range(len(self._masses))
                     ],
                     "m",
                 ),
@@ -115,7 +116,7 @@ class ReportClasses:
             made.join(domain.table, on=domain.possible, copy=False)
         if conditions:
             made.where(*conditions, copy=False)
-        columns = [column(f"c{place}", CLASSES) for place in range(len(self._classes))]
+        columns = [column(f"c{index}", CLASSES) for index in range(len(self._classes))]
         if keys or columns:
             made.set("group", exp.Group(expressions=[*(key.copy() for key in keys), *columns]))
         made.meta[UNDERSTOOD] = True
@@ -183,7 +184,7 @@ def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 def _named(nodes: Sequence[exp.Expr], letter: str) -> list[exp.Expr]:
     return [
-        exp.alias_(node.copy(), f"{letter}{place}", quoted=True) for place, node in enumerate(nodes)
+        exp.alias_(node.copy(), f"{letter}{index}", quoted=True) for index, node in enumerate(nodes)
     ]
 
 

@@ -117,15 +117,15 @@ def _qualify(select: exp.Select, sources: Sources) -> None:
 
 def _parts(select: exp.Select) -> list[exp.Expr]:
     """The parts of the SELECT that stand over its rows."""
-    found: list[exp.Expr] = []
+    result: list[exp.Expr] = []
     for name, value in select.args.items():
         if name not in ("with_", "from_", "joins"):
-            found += [
+            result += [
                 part
                 for part in (value if isinstance(value, list) else [value])
                 if isinstance(part, exp.Expr)
             ]
-    return found
+    return result
 
 
 class _Rewriting:
@@ -171,7 +171,7 @@ class _Rewriting:
         weighted = self._classes.weighted(self._key_columns, self._conditions, self._inner)
         made = exp.Select(expressions=[*items, *ends], **rest).from_(weighted, copy=False)
         if self._keys:
-            keys = [column(f"k{place}", WEIGHTED) for place in range(len(self._keys))]
+            keys = [column(f"k{index}", WEIGHTED) for index in range(len(self._keys))]
             made.set("group", exp.Group(expressions=keys))
         if select.args.get("with_"):
             made.set("with_", select.args["with_"])
@@ -203,9 +203,9 @@ class _Rewriting:
         """
         select = self._select
         return any(
-            part.find(exp.Join) is not None
-            for part in (select.args.get("from_"), *select.args.get("joins", ()))
-            if part is not None
+            join.find(exp.Join) is not None
+            for join in (select.args.get("from_"), *select.args.get("joins", ()))
+            if join is not None
         )
 
     def _ends_of(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
@@ -234,20 +234,20 @@ class _Rewriting:
             for item in select.expressions
             if isinstance(item, exp.Alias)
         }
-        found = []
+        result = []
         for key in group.expressions:
             if isinstance(key, exp.Literal) and not key.is_string:
                 place = int(key.this) if key.this.isdigit() else 0
                 if not 1 <= place <= len(select.expressions):
                     refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
-                found.append(select.expressions[place - 1].unalias())
+                result.append(select.expressions[place - 1].unalias())
             elif (
                 isinstance(key, exp.Column) and not key.table and self._sources.column(key) is None
             ):
-                found.append(aliases.get(fold(key.name), key))
+                result.append(aliases.get(fold(key.name), key))
             else:
-                found.append(key)
-        return found
+                result.append(key)
+        return result
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         changed = self._over(item.unalias())
@@ -281,13 +281,13 @@ class _Rewriting:
 
     def _ends(self) -> list[exp.Expr]:
         """The ends of the intervals of the items that are aggregates."""
-        found: list[exp.Expr] = []
-        for place, item in enumerate(self._select.expressions):
+        result: list[exp.Expr] = []
+        for index, item in enumerate(self._select.expressions):
             node = item.unalias()
             ends = self._ends_of(node) if has_aggregate(node) else None
             for name, end in zip((LOW, HIGH), ends or (), strict=False):
-                found.append(exp.alias_(end, f"{name}{place}", quoted=True))
-        return found
+                result.append(exp.alias_(end, f"{name}{index}", quoted=True))
+        return result
 
     def _end(self, call: exp.Expr) -> exp.Expr:
         """DP_INTERVAL_LOW or DP_INTERVAL_HIGH of one debiased aggregate over public rows."""

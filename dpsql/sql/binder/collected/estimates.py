@@ -278,9 +278,9 @@ def _with(node: exp.Expr, inner: exp.Expr, end: exp.Expr) -> exp.Expr:
 def _alone(node: exp.Expr) -> bool:
     """Whether all that a function reads beside its first argument are constants."""
     return all(
-        _is_constant(part)
-        for name, part in node.args.items()
-        if name != "this" and isinstance(part, exp.Expr)
+        _is_constant(argument)
+        for name, argument in node.args.items()
+        if name != "this" and isinstance(argument, exp.Expr)
     )
 
 

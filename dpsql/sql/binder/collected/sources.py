@@ -42,14 +42,14 @@ class CollectedColumn:
     @property
     def reports(self) -> Reports:
         """The mechanism by which it was collected."""
-        found = self.declared.reports
-        assert found is not None
-        return found
+        reports = self.declared.reports
+        assert reports is not None
+        return reports
 
 
 def has_collected(table: Table) -> bool:
     """Whether the table has a collected column."""
-    return any(its.collected is not None for its in table.columns.values())
+    return any(column.collected is not None for column in table.columns.values())
 
 
 class Sources:
@@ -63,8 +63,8 @@ class Sources:
         self._tables: dict[str, Table] = {}
         self._units: set[tuple[str, str]] = set()
         self.is_private = _reads_private(select, schema, frozenset())
-        for part in (select.args.get("from_"), *(select.args.get("joins") or ())):
-            for node in () if part is None else _tables(part.this):
+        for join in (select.args.get("from_"), *(select.args.get("joins") or ())):
+            for node in () if join is None else _tables(join.this):
                 table = schema.table(node.name)
                 if table is not None:
                     source = fold(node.alias_or_name)
@@ -150,8 +150,8 @@ class Sources:
         """The collected columns in an expression, those in its subqueries too."""
         return [
             found
-            for part in node.find_all(exp.Column)
-            if (found := self.collected(part)) is not None
+            for column in node.find_all(exp.Column)
+            if (found := self.collected(column)) is not None
         ]
 
 
@@ -238,9 +238,9 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
             leaf.alias: leaf.table for leaf in sources(core.relation) if isinstance(leaf, Scan)
         }
         for key in core.keys:
-            for each in columns(key):
-                table = schema.tables.get(tables.get(each.relation, ""))
-                its = None if table is None else table.columns.get(each.name)
+            for column in columns(key):
+                table = schema.tables.get(tables.get(column.relation, ""))
+                its = None if table is None else table.columns.get(column.name)
                 if its is not None and its.collected is not None and core.domain is None:
                     refuse(
                         "E_KEY",

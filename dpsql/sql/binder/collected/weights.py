@@ -113,8 +113,8 @@ class Domain:
     def table(self) -> exp.Expr:
         """The table of the values."""
         rows = [
-            exp.Tuple(expressions=[constant(value), exp.Literal.number(place)])
-            for place, value in enumerate(self.values, 1)
+            exp.Tuple(expressions=[constant(value), exp.Literal.number(index)])
+            for index, value in enumerate(self.values, 1)
         ]
         rows.append(exp.Tuple(expressions=[exp.Null(), exp.Literal.number(0)]))
         columns = [exp.to_identifier(each, quoted=True) for each in ("v", "place")]

@@ -126,7 +126,7 @@ def _rows(
 def _row(read: ReadNode, node: exp.Expr, at: exp.Expr) -> list[Expression]:
     if not isinstance(node, exp.Tuple):
         refuse("E_TYPE", "a row is compared with a row of as many values", at)
-    return [read(part) for part in node.expressions]
+    return [read(expression) for expression in node.expressions]
 
 
 def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr) -> Expression:

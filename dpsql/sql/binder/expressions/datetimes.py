@@ -127,14 +127,14 @@ def added(read: ReadNode, node: exp.Expr) -> Expression:
 def additive(read: ReadNode, node: exp.Expr) -> Expression:
     """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
-    left = node.this
+    this = node.this
     right = node.expression
     back = isinstance(node, exp.Sub)
-    if not back and is_interval(left):
-        left, right = right, left
+    if not back and is_interval(this):
+        this, right = right, this
     if is_interval(right):
-        return moved_by(read, left, right, back, node=node)
-    first = read(left)
+        return moved_by(read, this, right, back, node=node)
+    first = read(this)
     second = read(right)
     if back:
         first, second = beside([first, second])

@@ -70,7 +70,9 @@ def width_bucket(read: ReadNode, node: exp.Expr) -> Expression:
     names = ("this", "min_value", "max_value", "num_buckets")
     only(node, *names, code="E_FUNC")
     value, *constants = (read(node.args[name]) for name in names if node.args.get(name) is not None)
-    ends = [literal.exact(each) if isinstance(each, Literal) else None for each in constants]
+    ends = [
+        literal.exact(constant) if isinstance(constant, Literal) else None for constant in constants
+    ]
     if len(ends) != 3 or not value.type.is_numeric:
         refuse("E_FUNC", "WIDTH_BUCKET takes a number, two ends and a number of buckets", node)
     low, high, count = ends

@@ -103,9 +103,9 @@ class DerivedTables:
         alias = self._binding.alias()
         columns: dict[str, Expression] = {
             name: _column(
-                alias, f"c{place}", sql_type, _interval(tree, place, self._binding.shapes)
+                alias, f"c{index}", sql_type, _interval(tree, index, self._binding.shapes)
             )
-            for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
+            for index, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
         size = derived_size(tree, self._binding.shapes)
         return BoundRelation(
@@ -119,7 +119,7 @@ class DerivedTables:
 
     def _table(self, tree: exp.Query, types: list[SqlType]) -> DerivedQuery:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
-        columns = [ColumnRef(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
+        columns = [ColumnRef(_MADE, f"c{index}", sql_type) for index, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
         select = node.select(
             [node.aliased(key(SANDBOX, column), column.name) for column in columns], rows
@@ -184,7 +184,7 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
         and isinstance(source.this, exp.Select)
         and not source.alias_column_names
     ):
-        inner = [each.alias_or_name for each in source.this.expressions]
+        inner = [expression.alias_or_name for expression in source.this.expressions]
         return (
             _interval(source.this, inner.index(item.name), shapes)
             if item.name in inner

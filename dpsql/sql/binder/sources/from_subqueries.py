@@ -87,8 +87,8 @@ class PrivateRows:
             None if where is None else source_from.reader().condition(where.this), select
         )
         columns: dict[str, Expression] = {}
-        for place, item in enumerate(select.expressions):
-            for name, expression in select_item(item, place, source_from):
+        for index, item in enumerate(select.expressions):
+            for name, expression in select_item(item, index, source_from):
                 if name in columns:
                     refuse(
                         "E_COLUMN",
@@ -157,8 +157,8 @@ class PrivateRows:
         first = inner.copy()
         first.set("joins", None)
         self._add(group, first, ctes, outer, join=None)
-        for each in joins:
-            self._add(group, each.this, ctes, outer, join=each)
+        for other in joins:
+            self._add(group, other.this, ctes, outer, join=other)
         source_from.add_group(group, node, join)
 
     def _lateral(
@@ -190,10 +190,10 @@ class PrivateRows:
             if not _has_no_condition(join) or query.args.get("having") is not None:
                 refuse("E_JOIN", "LATERAL with an aggregate is joined ON true", node)
             values: dict[str, Expression] = {}
-            for place, item in enumerate(query.expressions):
+            for index, item in enumerate(query.expressions):
                 one = query.copy()
                 one.set("expressions", [item.copy()])
-                values[fold(item.alias_or_name) or f"column{place}"] = subqueries.value(one)
+                values[fold(item.alias_or_name) or f"column{index}"] = subqueries.value(one)
             names = alias_columns(node)
             named = {
                 **dict(zip(names, values.values(), strict=False)),
@@ -250,7 +250,10 @@ class PrivateRows:
                 names = alias_columns(node) or ("unnest",)
                 reader = self._constant_reader()
                 source = constants(
-                    [[each] for each in listed.expressions], reader, node, self._binding.alias()
+                    [[expression] for expression in listed.expressions],
+                    reader,
+                    node,
+                    self._binding.alias(),
                 )
                 return renamed(source, names, node), fold(node.alias) or "unnest"
             case _:
@@ -271,9 +274,9 @@ class PrivateRows:
         if any(query.args.get(part) for part in ("distinct", "limit", "offset", "qualify")):
             return True
         items = [
-            each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)
+            item for item in from_items(query) if not isinstance(item, exp.Values | exp.Unnest)
         ]
-        names = [fold(each.name) for each in items if isinstance(each, exp.Table) and not each.db]
+        names = [fold(item.name) for item in items if isinstance(item, exp.Table) and not item.db]
         return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
 
 

@@ -68,7 +68,11 @@ class PreservedRows:
         and no key reads a column that they lack.
         """
         seen = any(column.relation in self.relations for key in keys for column in columns(key))
-        if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):
+        if (
+            seen
+            or not aggregates
+            or not all(self._passes_over(aggregate) for aggregate in aggregates)
+        ):
             self.refuse()
 
     def _passes_over(self, aggregate: Aggregate) -> bool:
@@ -115,7 +119,7 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
                 for each in _values_without(expression, relations)
             )
         case Call(function="coalesce", arguments=arguments):
-            return all(adds_nothing_without(each, relations) for each in arguments)
+            return all(adds_nothing_without(argument, relations) for argument in arguments)
         case _:
             return is_null_without(expression, relations)
 
@@ -134,9 +138,9 @@ def never_holds_without(condition: Expression, relations: frozenset[str]) -> boo
     """Whether the condition is false or unknown wherever all columns of the relations are NULL."""
     match condition:
         case Call(function="and", arguments=arguments):
-            return any(never_holds_without(each, relations) for each in arguments)
+            return any(never_holds_without(argument, relations) for argument in arguments)
         case Call(function="or", arguments=arguments):
-            return all(never_holds_without(each, relations) for each in arguments)
+            return all(never_holds_without(argument, relations) for argument in arguments)
         case Call(function="not", arguments=(Call(function="is null", arguments=(inner,)),)):
             return is_null_without(inner, relations)
         case _:
@@ -162,7 +166,7 @@ class Side:
 
     def seen(self) -> list[Expression]:
         """Every expression that can be seen, each once."""
-        listed = [each for source in self.sources for each in source.columns.values()]
+        listed = [column for source in self.sources for column in source.columns.values()]
         return list(
             dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())])
         )
@@ -170,8 +174,10 @@ class Side:
     def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
         """The side with another relation and with what can be seen changed, its conditions done."""
         visible = [
-            VisibleSource(each.name, {name: change(part) for name, part in each.columns.items()})
-            for each in self.sources
+            VisibleSource(
+                source.name, {name: change(column) for name, column in source.columns.items()}
+            )
+            for source in self.sources
         ]
         merged = {
             name: (change(expression), names) for name, (expression, names) in self.merged.items()

@@ -151,7 +151,7 @@ class From:
         """The conditions as they hold in rows with a partner,
         where columns of the padded side are not NULL.
         """
-        return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
+        return [rebuilt(on, lambda part: self._lacking.get(part, part)) for on in conditions]
 
     def _padded(self, side: Side) -> Side:
         """The side as rows see it that may lack it;
@@ -180,7 +180,7 @@ class From:
         shared: dict[str, list[Expression]],
         at: exp.Expr,
     ) -> Side:
-        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        names = frozenset(source.name for source in [*left.sources, *right.sources])
         match kind:
             case "inner":
                 relation = graft(left.relation, right.relation)
@@ -221,7 +221,7 @@ class From:
             unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None
         ]
         unit = call("coalesce", [*units], at) if units else None
-        names = frozenset(each.name for each in [*left.sources, *right.sources])
+        names = frozenset(source.name for source in [*left.sources, *right.sources])
         left = self._padded(left)
         right = self._padded(right)
         padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
@@ -232,8 +232,8 @@ class From:
         seen = padded.seen()
         identified = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
         columns = {
-            each: output(alias, place, [each], identified.get(each))
-            for place, each in enumerate(seen)
+            each: output(alias, index, [each], identified.get(each))
+            for index, each in enumerate(seen)
         }
         for each, column in columns.items():
             self._hand_on(each, column)
@@ -363,7 +363,7 @@ class From:
     def _show(self, side: Side, node: exp.Expr) -> None:
         """Make the side what this FROM has so far; refused where two sources have one name."""
         names = [source.name for source in side.sources]
-        twice = [name for place, name in enumerate(names) if name in names[:place]]
+        twice = [name for index, name in enumerate(names) if name in names[:index]]
         if twice:
             refuse("E_TABLE", f"{twice[0]} stands twice in FROM; give one of them an alias", node)
         self._side = side
@@ -382,7 +382,7 @@ class From:
         self.preserved = [
             rows
             for rows in self.preserved
-            if not any(never_holds_without(each, rows.relations) for each in conjuncts(where))
+            if not any(never_holds_without(part, rows.relations) for part in conjuncts(where))
         ]
         if self.preserved and not shows_preserved:
             self.preserved[0].refuse()

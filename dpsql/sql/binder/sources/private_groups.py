@@ -225,19 +225,19 @@ class _Known:
         made = dict(groups.aggregates)
         numbers = {
             column
-            for each in bound.columns.values()
-            for column in columns(each)
+            for other in bound.columns.values()
+            for column in columns(other)
             if column.name in made and made[column.name].function in (*_COUNTS, UnitFunction.SUM)
         }
-        counted = {each for each in numbers if made[each.name].function in _COUNTS}
-        known = {each: narrowed_column(each, conditions) for each in numbers}
+        counted = {number for number in numbers if made[number.name].function in _COUNTS}
+        known = {number: narrowed_column(number, conditions) for number in numbers}
         keys = [reader.read(key) for key in group_keys(select, source_from)]
         listed = {
             key
             for key in keys
             if isinstance(key, ColumnRef) and key in counted and known[key] == key
         }
-        listed -= {each for key in keys if key not in listed for each in columns(key)}
+        listed -= {column for key in keys if key not in listed for column in columns(key)}
         known |= {
             each: replace(each, bounds=(Fraction(0), Fraction(MOST_COUNTED))) for each in listed
         }
@@ -252,13 +252,15 @@ class _Known:
             )
 
         self.relation = BoundRelation(
-            bound.relation, {name: told(each) for name, each in bound.columns.items()}
+            bound.relation, {name: told(column) for name, column in bound.columns.items()}
         )
 
     def lists_keys(self, core: Core) -> bool:
         """Whether all keys are known, and each aggregate is a count, a sum or an average."""
         known = not core.keys or core.domain is not None
-        return known and all(each.function in (COUNT, SUM, AVG) for each in core.aggregates)
+        return known and all(
+            aggregate.function in (COUNT, SUM, AVG) for aggregate in core.aggregates
+        )
 
     def bounds_each(self, core: Core) -> bool:
         """Whether all that the core adds up lies between ends."""
@@ -370,8 +372,8 @@ class _GroupsOfRows(Grouping):
         return Groups(
             self._alias,
             rows,
-            tuple((f"k{place}", moved(key)) for place, key in enumerate(keys)),
-            tuple((f"a{place}", aggregate(each)) for place, each in enumerate(self._aggregates)),
+            tuple((f"k{index}", moved(key)) for index, key in enumerate(keys)),
+            tuple((f"a{index}", aggregate(other)) for index, other in enumerate(self._aggregates)),
             touched=self._touched,
             names=self._names,
         )

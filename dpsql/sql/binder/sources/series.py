@@ -41,9 +41,9 @@ def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Ex
     count = 0
     reader = Reader(_refuse_column, parameters)
     for series in list(copy.find_all(exp.GenerateSeries)):
-        place = series.parent
+        parent = series.parent
         select = _own_select(series)
-        if select is None and not isinstance(place, exp.Table | exp.Unnest):
+        if select is None and not isinstance(parent, exp.Table | exp.Unnest):
             refuse(
                 "E_TABLE",
                 "a series stands in FROM, or alone in the list of a SELECT without FROM",
@@ -51,17 +51,17 @@ def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Ex
             )
         members = list(_members(series, reader, MAX_MEMBERS - count))
         count += len(members)
-        values = exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in members])
+        values = exp.Values(expressions=[exp.Tuple(expressions=[member]) for member in members])
         name = "range" if series.args.get("is_end_exclusive") else "generate_series"
-        if isinstance(place, exp.Table | exp.Unnest):
+        if isinstance(parent, exp.Table | exp.Unnest):
             only(
-                place, "this", "expressions", "alias", code="E_TABLE", what="this form of a series"
+                parent, "this", "expressions", "alias", code="E_TABLE", what="this form of a series"
             )
-            values.set("alias", _alias(place.args.get("alias"), name))
-            place.replace(values)
+            values.set("alias", _alias(parent.args.get("alias"), name))
+            parent.replace(values)
         elif select is not None:
             values.set("alias", _alias(None, name))
-            if not isinstance(place, exp.Alias) and series in select.expressions:
+            if not isinstance(parent, exp.Alias) and series in select.expressions:
                 series.replace(exp.alias_(exp.column(name), name))
             else:
                 series.replace(exp.column(name))
@@ -80,13 +80,17 @@ def _own_select(series: exp.GenerateSeries) -> exp.Select | None:
     select = series.find_ancestor(exp.Select)
     if select is None or select.args.get("from_") is not None:
         return None
-    found = [each for item in select.expressions for each in item.find_all(exp.GenerateSeries)]
+    found = [
+        generate_series
+        for item in select.expressions
+        for generate_series in item.find_all(exp.GenerateSeries)
+    ]
     return select if len(found) == 1 and found[0] is series else None
 
 
 def _alias(alias: exp.Expr | None, name: str) -> exp.TableAlias:
     table = exp.to_identifier(name) if alias is None or alias.this is None else alias.this.copy()
-    listed = [] if alias is None else [each.copy() for each in alias.args.get("columns") or ()]
+    listed = [] if alias is None else [column.copy() for column in alias.args.get("columns") or ()]
     return exp.TableAlias(this=table, columns=listed or [table.copy()])
 
 

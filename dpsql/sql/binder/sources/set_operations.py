@@ -52,7 +52,7 @@ def combined(
             query,
         )
     types = {unit.type for unit in units if unit is not None}
-    if len(types) > 1 or not all(each.facts.exact for each in types):
+    if len(types) > 1 or not all(sql_type.facts.exact for sql_type in types):
         refuse("E_SETOP", "a set operation needs units of one type, integer or text", query)
     if len(left.columns) != len(right.columns):
         refuse(
@@ -64,8 +64,8 @@ def combined(
     ]
     operator = _OPERATORS[type(query), bool(query.args.get("distinct", True))]
     columns = {
-        name: output(alias, place, pair)
-        for place, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
+        name: output(alias, index, pair)
+        for index, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
     }
     named = any(column.identifies is not None for column in columns.values())
     if operator != "union all" and units[0] is not None and not named:
@@ -99,7 +99,7 @@ def projected(
     relation: Relation, unit: Expression | None, columns: Sequence[Expression], alias: str
 ) -> tuple[Compound, list[ColumnRef]]:
     """The relation as one subquery with a name of its own, and its columns there."""
-    outputs = [output(alias, place, [column]) for place, column in enumerate(columns)]
+    outputs = [output(alias, index, [column]) for index, column in enumerate(columns)]
     return Compound(alias, "union all", (Branch(relation, unit, tuple(columns)),)), outputs
 
 
@@ -111,11 +111,11 @@ def output(
     ``identifies`` tells what it identifies where that is known of the whole row,
     not of each expression alone.
     """
-    declared = [each for each in branches if isinstance(each, ColumnRef)]
+    declared = [branch for branch in branches if isinstance(branch, ColumnRef)]
     sql_type = branches[0].type
     if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:
         identifies = identifies or declared[0].identifies
-    listed = [_listed(each) for each in branches]
+    listed = [_listed(branch) for branch in branches]
     known = [values for values in listed if values is not None]
     domain = (
         tuple(dict.fromkeys(value for values in known for value in values))
@@ -172,9 +172,9 @@ def constants(
             refuse("E_TABLE", "VALUES lists constants only", node)
         columns.append(known)
     seen: dict[str, Expression] = {}
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         listed = tuple(dict.fromkeys(each.value for each in column))
-        seen[f"col{place}"] = ColumnRef(
-            alias, f"c{place}", column[0].type, None in listed, domain=listed
+        seen[f"col{index}"] = ColumnRef(
+            alias, f"c{index}", column[0].type, None in listed, domain=listed
         )
     return BoundRelation(Constants(alias, tuple(zip(*columns, strict=True))), seen)

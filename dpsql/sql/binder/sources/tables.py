@@ -53,7 +53,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             return ColumnRef(relation, ITS_UNIT, schema.unit_type, identifies=UNIT)
         return column(relation, of, column_name)
 
-    columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}
+    columns: dict[str, Expression] = {other: column(own, name, other) for other in table.columns}
     if owner is None:
         return BoundRelation(Scan(own, name), columns)
     hops = []

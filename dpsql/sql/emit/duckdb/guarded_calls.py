@@ -31,7 +31,7 @@ def attempt(node: Node) -> Node:
         return exp.column(f"s{found.index(part)}", "beside", quoted=True)
 
     inside = exp.Try(this=node.transform(beside, copy=False))
-    names = [exp.to_identifier(f"s{place}", quoted=True) for place in range(len(found))]
+    names = [exp.to_identifier(f"s{index}", quoted=True) for index in range(len(found))]
     alias = exp.TableAlias(this=exp.to_identifier("beside", quoted=True), columns=names)
     source = exp.Values(expressions=[exp.Tuple(expressions=found)], alias=alias)
     return exp.Subquery(this=exp.Select(expressions=[inside], from_=exp.From(this=source)))

@@ -79,7 +79,7 @@ def intersected(selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
 
 
 def _of_both(left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
-    names = [each.alias_or_name for each in left.expressions]
+    names = [expression.alias_or_name for expression in left.expressions]
     sides = [
         each.select(node.aliased(node.integer(side), _SIDE))
         for side, each in enumerate((left, right))
@@ -90,7 +90,7 @@ def _of_both(left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
     outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
     side = node.column("sides", _SIDE)
     in_both = node.compare(exp.NEQ, node.function("MIN", side), node.function("MAX", side.copy()))
-    groups = [each.copy() for each in outputs]
+    groups = [output.copy() for output in outputs]
     return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_both)
 
 

@@ -163,17 +163,17 @@ def _of_sources(select: exp.Select) -> set[str]:
     aliases = [holder.this.alias for holder in _holders(select)]
     read = set[str]()
     product = is_product(select)
-    for place, join in enumerate(select.args.get("joins") or [], 1):
+    for index, join in enumerate(select.args.get("joins") or [], 1):
         missing = may_be_missing(select, join)
-        known = aliases[: place + 1]
-        whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
+        known = aliases[: index + 1]
+        whole = [aliases[index], *(alias for alias in aliases[:index] if alias not in missing)]
         read |= _chosen(
             join.args.get("on"), whole, aliases, known if product else (), asks_first=False
         )
     missing = may_be_missing(select)
     whole = [alias for alias in aliases if alias not in missing]
-    for part in clauses(select):
-        read |= _chosen(part, whole, aliases, aliases if product else (), asks_first=True)
+    for clause in clauses(select):
+        read |= _chosen(clause, whole, aliases, aliases if product else (), asks_first=True)
     return read
 
 
@@ -194,10 +194,10 @@ def _chosen(
     if clause is None:
         return set()
     read = set[str]()
-    for place in list(clause.walk(prune=lambda part: isinstance(part, exp.Select))):
-        if not isinstance(place, exp.Column) or place.name != ONE or place.table:
+    for other in list(clause.walk(prune=lambda part: isinstance(part, exp.Select))):
+        if not isinstance(other, exp.Column) or other.name != ONE or other.table:
             continue
-        around = place.parent
+        around = other.parent
         while not (isinstance(around, exp.Case) or is_slow_node(around)):
             around = around.parent  # type: ignore[union-attr]
         tables = [column.table for column in around.find_all(exp.Column)]  # type: ignore[union-attr]
@@ -211,7 +211,7 @@ def _chosen(
             chosen = list(dict.fromkeys([*chosen, *factors]))
         read.update(chosen)
         ones: list[exp.Expr] = [node.column(alias, ONE) for alias in chosen]
-        place.replace(ones[0] if len(ones) == 1 else call("GREATEST")(*ones))
+        other.replace(ones[0] if len(ones) == 1 else call("GREATEST")(*ones))
     return read
 
 
@@ -291,7 +291,11 @@ def is_product(select: exp.Select) -> bool:
 def _equates(on: exp.Expr | None, alias: str) -> bool:
     """Whether the condition compares something of this source alone with something of others."""
     if isinstance(on, exp.And | exp.Paren):
-        return any(_equates(each, alias) for each in on.args.values() if isinstance(each, exp.Expr))
+        return any(
+            _equates(argument, alias)
+            for argument in on.args.values()
+            if isinstance(argument, exp.Expr)
+        )
     if not isinstance(on, exp.EQ | exp.NullSafeEQ):
         return False
     sides = [

@@ -85,7 +85,7 @@ def precompute(select: exp.Select) -> None:
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
-            more = {_name(place): each for place, each in enumerate(found)}
+            more = {_name(index): each for index, each in enumerate(found)}
             holder.set("this", with_columns(holder.this, select, more))
 
 

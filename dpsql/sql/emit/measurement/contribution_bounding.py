@@ -101,7 +101,7 @@ def pairs(
     parts = ["u", *keys, name]
     joins = []
     if thresholded:
-        on = node.conjoined([dialect.equal("rows", "kept", part) for part in ["u", *keys]])
+        on = node.conjoined([dialect.equal("rows", "kept", key) for key in ["u", *keys]])
         joins = [node.join(node.table("kept"), on)]
     different = node.select(
         [node.column("rows", part) for part in parts],
@@ -292,7 +292,7 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
         if raw(name, each) != name:
             outputs.append(node.aliased(value.copy(), raw(name, each)))
     joins = [dialect.look_up(node.column("rows", "u"), node.table(chosen))]
-    return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
+    return node.select(outputs, node.table("rows"), joins, group=[group.copy() for group in groups])
 
 
 def _own(

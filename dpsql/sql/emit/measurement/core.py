@@ -79,7 +79,7 @@ class _Emission:
 
     @property
     def keys(self) -> list[str]:
-        return [f"k{place}" for place in range(len(self.core.keys))]
+        return [f"k{index}" for index in range(len(self.core.keys))]
 
     @property
     def summed(self) -> list[contribution_bounding.Member]:
@@ -121,21 +121,21 @@ class _Emission:
             )
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
-        for name, each in self.distinct:
-            assert each.pairs is not None
+        for name, other in self.distinct:
+            assert other.pairs is not None
             steps[f"pairs_{name}"] = contribution_bounding.pairs(
-                self.dialect, self.keys, name, each.pairs, thresholded=self.groups is not None
+                self.dialect, self.keys, name, other.pairs, thresholded=self.groups is not None
             )
             steps[f"distinct_{name}"] = self._distinct(name)
-        for place, each in enumerate(self.histograms):
-            if isinstance(each.cell, UnitNorms):
-                steps |= unit_norms.steps(self.dialect, f"h{place}", each.cell, self.norm)
+        for index, other in enumerate(self.histograms):
+            if isinstance(other.cell, UnitNorms):
+                steps |= unit_norms.steps(self.dialect, f"h{index}", other.cell, self.norm)
             else:
                 steps |= histogram.steps(
                     self.dialect,
-                    f"h{place}",
+                    f"h{index}",
                     self.keys,
-                    each,
+                    other,
                     norm=self.norm,
                     thresholded=self.groups is not None,
                 )
@@ -157,7 +157,8 @@ class _Emission:
         if self.groups is not None:
             return "kept"
         per_unit = any(
-            isinstance(each.cell, UnitCount | NormClippedSum) for each in self.contributions
+            isinstance(contribution.cell, UnitCount | NormClippedSum)
+            for contribution in self.contributions
         )
         return "contributions" if per_unit else "rows"
 
@@ -242,18 +243,18 @@ class _Emission:
         if not self._is_of_groups:
             outputs.append(node.aliased(native(self.dialect, self.core.unit), "u"))
         outputs += [
-            node.aliased(key(self.dialect, each), name)
-            for name, each in zip(self.keys, self.core.keys, strict=True)
+            node.aliased(key(self.dialect, other), name)
+            for name, other in zip(self.keys, self.core.keys, strict=True)
         ]
         outputs += [
-            node.aliased(row_value(self.dialect, each), f"v{place}")
-            for place, each in enumerate(self.contributions)
+            node.aliased(row_value(self.dialect, contribution), f"v{index}")
+            for index, contribution in enumerate(self.contributions)
         ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
-        for place, each in enumerate(self.histograms):
-            outputs.append(node.aliased(row_value(self.dialect, each), f"h{place}"))
+        for index, each in enumerate(self.histograms):
+            outputs.append(node.aliased(row_value(self.dialect, each), f"h{index}"))
             groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
-            names = unit_norms.group_columns(f"h{place}", len(groups))
+            names = unit_norms.group_columns(f"h{index}", len(groups))
             outputs += [
                 node.aliased(key(self.dialect, group), name)
                 for name, group in zip(names, groups, strict=True)
@@ -356,7 +357,7 @@ class _Emission:
         sources = {name: "totals" for name, _ in self.summed} | {
             name: f"distinct_{name}" for name, _ in self.distinct
         }
-        for name in (f"v{place}" for place in range(len(self.contributions))):
+        for name in (f"v{index}" for index in range(len(self.contributions))):
             outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
         if self.groups is not None:
             outputs.append(node.column("totals", "units"))

@@ -50,8 +50,8 @@ def bin_number(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
 def placed(dialect: Dialect, argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
     """The place of the argument's value among the values; NULL where it is none of them."""
     whens = [
-        exp.If(this=_listed(dialect, each, argument), true=node.integer(place))
-        for place, each in enumerate(values)
+        exp.If(this=_listed(dialect, value, argument), true=node.integer(index))
+        for index, value in enumerate(values)
     ]
     return exp.Case(this=key(dialect, argument), ifs=whens)
 
@@ -191,17 +191,17 @@ def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
 def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     columns = [*keys, name]
     counts = node.select(
-        [node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts")
+        [node.bare(column) for column in [*columns, "v"]], node.table(f"{name}_counts")
     )
     changes = node.select(
-        [node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy")
+        [node.bare(column) for column in [*columns, "v"]], node.table(f"{name}_heavy")
     )
     whole = exp.Union(this=counts, expression=changes, distinct=False)
     total = node.aliased(dialect.cast(dialect.sum(node.bare("v")), INTEGER), "v")
     return node.select(
         [*map(node.bare, columns), total],
         node.subquery(whole, "whole"),
-        group=[node.bare(part) for part in columns],
+        group=[node.bare(column) for column in columns],
     )
 
 
@@ -220,9 +220,9 @@ def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms:
     none = [node.aliased(dialect.cast(exp.null(), kind), name) for name, kind in behind]
     groups.set("expressions", [*groups.expressions, *none])
     whole: exp.Query = groups
-    for place in range(histograms):
-        name = f"h{place}"
-        outputs = [*map(node.bare, keys), *(exp.null() for _ in range(cells)), node.integer(place)]
+    for index in range(histograms):
+        name = f"h{index}"
+        outputs = [*map(node.bare, keys), *(exp.null() for _ in range(cells)), node.integer(index)]
         bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
         whole = exp.Union(this=whole, expression=bins, distinct=False)
     return whole

@@ -33,7 +33,7 @@ def domain_select(dialect: Dialect, core: Core) -> exp.Select:
         sources.append(node.subquery(_distinct(dialect, part, core.domain), f"p{number}"))
         outputs |= {place: node.column(f"p{number}", f"k{place}") for place in part.keys}
     joins = [node.join(source) for source in sources[1:]]
-    return node.select([outputs[place] for place in sorted(outputs)], sources[0], joins)
+    return node.select([outputs[output] for output in sorted(outputs)], sources[0], joins)
 
 
 def domain_parts(dialect: Dialect, core: Core) -> list[exp.Select]:
@@ -64,8 +64,8 @@ def _parts(domain: KeyDomain) -> list[_Part]:
 
     A condition that reads no column goes to a part that reads one, if there is one.
     """
-    single = [_Part(_reads(each), {place: each}, ()) for place, each in enumerate(domain.keys)]
-    single += [_Part(_reads(each), {}, (each,)) for each in domain.conditions]
+    single = [_Part(_reads(each), {index: each}, ()) for index, each in enumerate(domain.keys)]
+    single += [_Part(_reads(condition), {}, (condition,)) for condition in domain.conditions]
     parts: list[_Part] = []
     for part in single:
         apart = [other for other in parts if not other.reads & part.reads]
@@ -130,11 +130,11 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     NULL behind the last of them.
     """
     wanted = days.count + days.nullable
-    digits = [f"n{place}" for place in range(len(str(wanted - 1)))]
+    digits = [f"n{index}" for index in range(len(str(wanted - 1)))]
     number: exp.Expr = node.integer(0)
-    for place, digit in enumerate(digits):
-        part = node.times(node.column(digit, "value"), node.integer(10**place))
-        number = part if place == 0 else node.plus(number, part)
+    for index, digit in enumerate(digits):
+        part = node.times(node.column(digit, "value"), node.integer(10**index))
+        number = part if index == 0 else node.plus(number, part)
     sources = [
         dialect.values([[node.integer(value)] for value in range(10)], digit, ["value"])
         for digit in digits
@@ -145,7 +145,7 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
     few = node.compare(exp.LT, number.copy(), node.integer(wanted))
     return node.select(
-        [node.aliased(day, "value")], sources[0], [node.join(each) for each in sources[1:]], few
+        [node.aliased(day, "value")], sources[0], [node.join(source) for source in sources[1:]], few
     )
 
 

@@ -27,7 +27,7 @@ def partners_sql(
 ) -> str:
     """The SQL for the most rows of the source that fulfil the conditions, have equal values in
     these columns, and whose ranges have a point in common."""
-    equal = [f"c{place}" for place in range(len(columns))]
+    equal = [f"c{index}" for index in range(len(columns))]
     outputs = [
         node.aliased(node.column(source.alias, column), name)
         for name, column in zip(equal, columns, strict=True)
@@ -37,7 +37,7 @@ def partners_sql(
     else:
         outputs.append(node.aliased(native(dialect, between.low), "low"))
         outputs.append(node.aliased(native(dialect, between.high), "high"))
-    where = node.conjoined([native(dialect, each) for each in conditions])
+    where = node.conjoined([native(dialect, condition) for condition in conditions])
     rows = node.select(outputs, leaf_source(dialect, source), where=where)
     counted = _counted(rows, equal) if between is None else _running(rows, equal, between.closed)
     most = node.or_zero(node.function("MAX", node.column("g", "n")))

@@ -29,7 +29,7 @@ LARGEST_PART = 2.0**30
 
 def group_columns(name: str, count: int) -> list[str]:
     """The columns of the rows that hold the groups by which the list of this name takes norms."""
-    return [f"{name}g{place}" for place in range(count)]
+    return [f"{name}g{index}" for index in range(count)]
 
 
 def steps(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> dict[str, exp.Query]:
@@ -43,7 +43,9 @@ def steps(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> dict[str,
 
 
 def _groups(dialect: Dialect, name: str, groups: int) -> exp.Select:
-    keys: list[exp.Expr] = [node.bare(each) for each in ["u", *group_columns(name, groups)]]
+    keys: list[exp.Expr] = [
+        node.bare(group_column) for group_column in ["u", *group_columns(name, groups)]
+    ]
     size = node.function("ABS", node.or_zero(dialect.sum(node.bare(name))))
     return node.select([node.bare("u"), node.aliased(size, "v")], node.table("rows"), group=keys)
 

@@ -85,7 +85,7 @@ def most_states(function: str, pattern: str) -> int | None:
     """
     tree = simplified(with_its_options(pattern))
     try:
-        return max(len(automaton(tree, each).after) for each in searches(function, tree))
+        return max(len(automaton(tree, search).after) for search in searches(function, tree))
     except TooLargeError:
         return None
 
@@ -159,7 +159,9 @@ class _Making:
         for byte in (*self._classes, END):
             threads = self._threads_past_assertions(state, byte)
             alike = (byte == END, byte in _OF_WORDS, byte == 10) if self._checks else byte == END
-            read = tuple(each for each in threads if each >= 0 and byte in self._accepts[each])
+            read = tuple(
+                thread for thread in threads if thread >= 0 and byte in self._accepts[thread]
+            )
             if (key := (threads, read, alike)) not in known:
                 known[key] = self._read(threads, frozenset(read), byte)
             if (found := known[key]) is not None:
@@ -179,7 +181,8 @@ class _Making:
         if not places & ~begins & self._needed(state.threads):
             return state.threads
         return _merged(
-            ((each,) if each == _MARK else self._threads(each, places)) for each in state.threads
+            ((thread,) if thread == _MARK else self._threads(thread, places))
+            for thread in state.threads
         )
 
     def _read(
@@ -188,16 +191,16 @@ class _Making:
         """The state behind a byte that some of the threads read."""
         more = list[tuple[int, ...]]()
         matched = False
-        for each in threads:
-            if each == _MARK:
+        for thread in threads:
+            if thread == _MARK:
                 if matched:
                     break
                 more.append((_MARK,))
-            elif each in reading:
-                step = self._program.steps[each]
+            elif thread in reading:
+                step = self._program.steps[thread]
                 assert isinstance(step, ByteRange)
                 more.append(self._threads(step.out, 0))
-            elif each == 0 and (byte == END or not self._program.at_end):
+            elif thread == 0 and (byte == END or not self._program.at_end):
                 matched = True
                 if self._search.matching == "first":
                     break
@@ -207,14 +210,14 @@ class _Making:
     def _state(self, threads: Iterable[int], matched: bool, before: int) -> DfaState | None:
         kept: list[list[int]] = [[]]
         ends = False
-        for each in threads:
-            if ends and (self._search.matching == "first" or each == _MARK):
+        for thread in threads:
+            if ends and (self._search.matching == "first" or thread == _MARK):
                 break
-            if each == _MARK:
+            if thread == _MARK:
                 kept += [[]] if kept[-1] else []
                 continue
-            kept[-1].append(each)
-            ends = ends or (each == 0 and not self._program.at_end)
+            kept[-1].append(thread)
+            ends = ends or (thread == 0 and not self._program.at_end)
         groups = [group for group in kept if group]
         if not groups and not matched:
             return None
@@ -229,9 +232,9 @@ class _Making:
             return 0
         steps = self._program.steps
         needed = 0
-        for each in threads:
-            step = steps[each]
-            if isinstance(step, EmptyWidth) and each != _MARK:
+        for thread in threads:
+            step = steps[thread]
+            if isinstance(step, EmptyWidth) and thread != _MARK:
                 needed |= _PLACES[step.place]
         return needed
 
@@ -273,13 +276,13 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
     """The threads in their order, each once, with marks between."""
     seen = set[int]()
     merged = list[int]()
-    for each in (one for group in threads for one in group):
-        if each == _MARK:
+    for other in (one for group in threads for one in group):
+        if other == _MARK:
             if merged and merged[-1] != _MARK:
                 merged.append(_MARK)
-        elif each not in seen:
-            seen.add(each)
-            merged.append(each)
+        elif other not in seen:
+            seen.add(other)
+            merged.append(other)
     return tuple(merged)
 
 

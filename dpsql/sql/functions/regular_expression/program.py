@@ -175,8 +175,8 @@ class _ProgramWriter:
 
     def _either(self, starts: list[int]) -> int:
         whole = starts[-1]
-        for each in reversed(starts[:-1]):
-            whole = self._add(Split(each, whole))
+        for start in reversed(starts[:-1]):
+            whole = self._add(Split(start, whole))
         return whole
 
     def _loop(self, part: RegularExpression, out: int, least: int, greedy: bool) -> int:
@@ -191,7 +191,9 @@ class _ProgramWriter:
         if ranges[-1:] and ranges[-1][0] <= 0x80 and ranges[-1][1] == LAST:
             starts += self._beyond_ascii(out)
             ranges = ranges[:-1]
-        for sequence in (each for low, high in ranges for each in _sequences(max(low, 0x80), high)):
+        for sequence in (
+            sequence for low, high in ranges for sequence in _sequences(max(low, 0x80), high)
+        ):
             starts.append(self._bytes(sequence, out))
         return self._either(starts)
 

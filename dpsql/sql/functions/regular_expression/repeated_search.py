@@ -73,13 +73,13 @@ def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
 def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
     """The states without a match that are reached from these by others without one."""
     waiting = [each for each in begin if not each.matched]
-    found = set[DfaState]()
+    result = set[DfaState]()
     while waiting:
         state = waiting.pop()
-        if state not in found:
-            found.add(state)
+        if state not in result:
+            result.add(state)
             waiting += (each for each in steps[state].values() if not each.matched)
-    return found
+    return result
 
 
 def _meets_a_match(states: Automaton, steps: _Steps, open_: set[DfaState]) -> bool:

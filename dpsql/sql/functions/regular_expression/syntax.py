@@ -205,8 +205,8 @@ class _PatternParser:
         inside = list[tuple[int, int]]()
         if not members:
             raise ValueError("a class in [] is not known")
-        for place, member in enumerate(members):
-            inside += self._member(member, place in (0, len(members) - 1))
+        for index, member in enumerate(members):
+            inside += self._member(member, index in (0, len(members) - 1))
         ranges = union(inside)
         return Characters(_others(ranges) if body.startswith("^") else ranges)
 
