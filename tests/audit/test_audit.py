@@ -59,11 +59,11 @@ FEW = {"draws": 200_000, "choices": 200, "releases": 100}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither samplers nor lock-down, which have tests of their own."""
-    monkeypatch.setattr("dpsql.audit.process_checks", lambda *_: [])
-    monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 0.1)
+    monkeypatch.setattr("dpsql.audit.process_checks", lambda *_, **__: [])
+    monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_, **__: 0.1)
     for name in ("check_samplers", "lock_down"):
         monkeypatch.setattr(
-            f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ())
+            f"dpsql.audit.{name}", lambda *_, name=name, **__: CheckGroup(name, "left out", ())
         )
 
 
@@ -192,7 +192,8 @@ def dpsql(
 ) -> Command:
     """The command, with few draws."""
     monkeypatch.setattr(
-        "dpsql.audit.AuditRequest", lambda *arguments: AuditRequest(*arguments, **FEW)
+        "dpsql.audit.AuditRequest",
+        lambda *arguments, **named: AuditRequest(*arguments, **named, **FEW),
     )
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -316,9 +317,11 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
 
     monkeypatch.setattr("dpsql.audit.sensitivity.statements.look", look)
     monkeypatch.setattr(
-        sys.modules["dpsql.audit.empirical.lower_bound"], "_released", lambda *_: time.sleep(0.1)
+        sys.modules["dpsql.audit.empirical.lower_bound"],
+        "_released",
+        lambda *_, **__: time.sleep(0.1),
     )
-    monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 7.0)
+    monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_, **__: 7.0)
     found: list[ExpectedDuration] = []
 
     class Enough(Exception):
