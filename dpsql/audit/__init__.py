@@ -198,5 +198,5 @@ def completed_schema(path: Path) -> Schema:
 def _promise(schema: Schema) -> str:
     privacy = schema.privacy
     relation = "with and without" if privacy.neighbours == "add-remove" else "replaced by"
-    said = f"ε = {float(privacy.epsilon):.10g}, δ = {float(privacy.delta):.10g}"
-    return f"{said} for one {privacy.unit}, {relation} {'it' if privacy.neighbours == 'add-remove' else 'another'}"
+    loss = f"ε = {float(privacy.epsilon):.10g}, δ = {float(privacy.delta):.10g}"
+    return f"{loss} for one {privacy.unit}, {relation} {'it' if privacy.neighbours == 'add-remove' else 'another'}"

@@ -109,12 +109,12 @@ def _files(schema: Schema) -> Iterator[AuditCheck]:
         yield AuditCheck(
             "files of the data", "note", "weigh: others than their owner may write them; chmod go-w"
         )
-    place = None
+    ledger = None
     with suppress(LedgerError):
-        place = schema.ledger_place or ledger_path(schema.data_place)
-    if isinstance(place, Path) and place.exists():
-        open_to_all = _rights(place) & stat.S_IWOTH or (
-            _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX
+        ledger = schema.ledger_place or ledger_path(schema.data_place)
+    if isinstance(ledger, Path) and ledger.exists():
+        open_to_all = _rights(ledger) & stat.S_IWOTH or (
+            _rights(ledger.parent) & stat.S_IWOTH and not _rights(ledger.parent) & stat.S_ISVTX
         )
         verdict = AuditCheck(
             "file of the ledger",

@@ -74,12 +74,14 @@ class ExpectedDuration:
         statements = (
             "1 statement" if self.statements == 1 else f"{self.statements} statements, each"
         )
-        each = f"{statements} with and without {self.units} units, " if self.statements else ""
-        said = f"this {takes} about {_duration(self.seconds)}: {each}the samplers and the lock-down"
+        runs = f"{statements} with and without {self.units} units, " if self.statements else ""
+        sentence = (
+            f"this {takes} about {_duration(self.seconds)}: {runs}the samplers and the lock-down"
+        )
         if not over:
-            return said
+            return sentence
         least = f"what is not reached in {self.minutes:g} minutes is told and not checked"
-        return f"{said}\n{least}; --minutes gives more, and fewer --units take less"
+        return f"{sentence}\n{least}; --minutes gives more, and fewer --units take less"
 
 
 def _duration(seconds: float) -> str:

@@ -53,10 +53,10 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
     so it can harm nothing.
     """
     if not schema.engine.process:
-        said = "the data are opened by dpsql's own process, which can open what its user can, and connect"
+        message = "the data are opened by dpsql's own process, which can open what its user can, and connect"
         return [
             AuditCheck(
-                _PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]"
+                _PROCESS, "failed", f"{message}; take process = false out of the schema's [engine]"
             )
         ]
     limits = data_source_of(schema).limits
@@ -86,8 +86,8 @@ def _kernel() -> AuditCheck:
     version = confinement.landlock_version()
     if version >= 1:
         return AuditCheck("the kernel's Landlock", "passed", f"version {version}")
-    said = "there is none, so that the engine's process can open what its user can, and connect"
-    return AuditCheck("the kernel's Landlock", "failed", f"{said}; {_landlock_advice(_NEEDED)}")
+    message = "there is none, so that the engine's process can open what its user can, and connect"
+    return AuditCheck("the kernel's Landlock", "failed", f"{message}; {_landlock_advice(_NEEDED)}")
 
 
 def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]:
@@ -105,25 +105,27 @@ def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]
 def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
     version = confinement.landlock_version()
     for name, least in _KEPT_BY.items():
-        what = f"its process {name}"
+        title = f"its process {name}"
         if name == "takes more memory" and not limited:
             yield AuditCheck(
-                what,
+                title,
                 "note",
                 "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone",
             )
         elif could.get(name) is False:
-            yield AuditCheck(what, "passed", "it cannot")
+            yield AuditCheck(title, "passed", "it cannot")
         elif could.get(name) and (
             least is None or (least == 0 and not sys.platform.startswith("linux"))
         ):
-            yield AuditCheck(what, "note", "it can: nothing on this machine keeps it from that")
+            yield AuditCheck(title, "note", "it can: nothing on this machine keeps it from that")
         elif could.get(name) and least and version < least:
             yield AuditCheck(
-                what, "failed" if least <= _NEEDED else "note", f"it can; {_landlock_advice(least)}"
+                title,
+                "failed" if least <= _NEEDED else "note",
+                f"it can; {_landlock_advice(least)}",
             )
         else:
-            yield AuditCheck(what, "failed", "it can")
+            yield AuditCheck(title, "failed", "it can")
 
 
 def _landlock_advice(least: int) -> str:

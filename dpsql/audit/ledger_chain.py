@@ -37,11 +37,11 @@ class LedgerReading:
         """The distinct statements, the latest first;
         texts that differ only in white space are one.
         """
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for entry in reversed(self.entries):
             for text in statements_of(entry.statement):
-                found.setdefault(" ".join(text.split()), text)
-        return list(found.values())
+                texts.setdefault(" ".join(text.split()), text)
+        return list(texts.values())
 
 
 def check_ledger(schema: Schema) -> LedgerReading:
@@ -133,14 +133,14 @@ def _times(entries: Sequence[Entry]) -> list[AuditCheck]:
         for (earlier, later), (one, other) in zip(pairwise(entries), pairwise(times), strict=True)
         if other < one - _APART and earlier is not later
     ]
-    found = (
+    checks = (
         [AuditCheck("clock", "note", f"goes back before entry {', '.join(back[:10])}")]
         if back
         else []
     )
     if times and times[-1] > datetime.now(UTC) + _APART:
-        found.append(AuditCheck("clock", "note", f"entry {entries[-1].seq} is in the future"))
-    return found or [
+        checks.append(AuditCheck("clock", "note", f"entry {entries[-1].seq} is in the future"))
+    return checks or [
         AuditCheck(
             "clock", "passed", "no entry is older than the one before it, none is in the future"
         )

@@ -43,7 +43,7 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
     are no DuckDB file. If it is not ``source``, then ``source`` has views in the engine's memory,
     and changing them changes no data.
     """
-    held = "source" if file is None else file
+    database = "source" if file is None else file
     name = f'source.main."{table}"'
     secret = _quoted(outside / "secret.csv")
     forbidden = {
@@ -100,15 +100,15 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
         "a persistent secret": "CREATE PERSISTENT SECRET s (TYPE http, BEARER_TOKEN 'x')",
     }
     of_the_catalogue = {
-        "rename": f'ALTER TABLE {held}.main."{table}" RENAME TO other',
-        "drop the view": f'DROP VIEW {held}.main."{table}"',
-        "insert into what is stored": f'INSERT INTO {held}.main."{table}" DEFAULT VALUES',
-        "create in the data": f"CREATE TABLE {held}.main.another (a INTEGER)",
-        "create a view in the data": f"CREATE OR REPLACE VIEW {held}.main.another AS SELECT 1 FROM {name}",
-        "create a macro in the data": f"CREATE MACRO {held}.main.sum(a) AS max(a)",
-        "create a schema": f"CREATE SCHEMA {held}.another",
-        "create a type in the data": f"CREATE TYPE {held}.main.mood AS ENUM ('a')",
-        "create a sequence in the data": f"CREATE SEQUENCE {held}.main.counter",
+        "rename": f'ALTER TABLE {database}.main."{table}" RENAME TO other',
+        "drop the view": f'DROP VIEW {database}.main."{table}"',
+        "insert into what is stored": f'INSERT INTO {database}.main."{table}" DEFAULT VALUES',
+        "create in the data": f"CREATE TABLE {database}.main.another (a INTEGER)",
+        "create a view in the data": f"CREATE OR REPLACE VIEW {database}.main.another AS SELECT 1 FROM {name}",
+        "create a macro in the data": f"CREATE MACRO {database}.main.sum(a) AS max(a)",
+        "create a schema": f"CREATE SCHEMA {database}.another",
+        "create a type in the data": f"CREATE TYPE {database}.main.mood AS ENUM ('a')",
+        "create a sequence in the data": f"CREATE SEQUENCE {database}.main.counter",
     }
     harmless = {
         "vacuum the data": f"VACUUM ANALYZE {name}",
@@ -146,12 +146,12 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
         "letters that one parser sees and another does not": f"SELECT count(*) AS n\u200bFROM {name}",
     }
     return [
-        *(LockdownAttempt(what, sql) for what, sql in forbidden.items()),
+        *(LockdownAttempt(attempt, sql) for attempt, sql in forbidden.items()),
         *(
-            LockdownAttempt(what, sql, harmless=file is None)
-            for what, sql in of_the_catalogue.items()
+            LockdownAttempt(attempt, sql, harmless=file is None)
+            for attempt, sql in of_the_catalogue.items()
         ),
-        *(LockdownAttempt(what, sql, harmless=True) for what, sql in harmless.items()),
+        *(LockdownAttempt(attempt, sql, harmless=True) for attempt, sql in harmless.items()),
     ]
 
 
@@ -230,12 +230,12 @@ def _tried(
     if ran and not attempt.harmless:
         open_gates.append("the engine runs it")
     verdict: Verdict = "failed" if open_gates else "passed"
-    said = "; ".join(open_gates) or (
+    message = "; ".join(open_gates) or (
         "refused at two gates; the engine would change its own memory only"
         if ran
         else "refused at all three gates"
     )
-    return AuditCheck(attempt.name, verdict, said)
+    return AuditCheck(attempt.name, verdict, message)
 
 
 def _runs(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
@@ -253,10 +253,10 @@ def _runs(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 def _stand_in(schema: Schema, home: Path) -> Schema:
     """Write the owner's tables without rows, in the same kind of source."""
     folder = source_kind(schema.source_pattern) == "files"
-    place = home / ("data" if folder else "data.duckdb")
+    path = home / ("data" if folder else "data.duckdb")
     if folder:
-        place.mkdir()
-    with duckdb.connect(":memory:" if folder else str(place)) as connection:
+        path.mkdir()
+    with duckdb.connect(":memory:" if folder else str(path)) as connection:
         for name, table in schema.tables.items():
             columns = ", ".join(
                 f'"{column}" {DUCKDB.type_name(other.type)}'
@@ -264,9 +264,9 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
             )
             connection.execute(f'CREATE TABLE "{name}" ({columns})')
             if folder:
-                file = str(place / f"{name}.parquet").replace("'", "''")
+                file = str(path / f"{name}.parquet").replace("'", "''")
                 connection.execute(f"COPY \"{name}\" TO '{file}' (FORMAT parquet)")
-    return schema.model_copy(update={"source": str(place), "tables": _as_they_are_called(schema)})
+    return schema.model_copy(update={"source": str(path), "tables": _as_they_are_called(schema)})
 
 
 def _as_they_are_called(schema: Schema) -> dict[str, Table]:

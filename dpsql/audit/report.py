@@ -79,11 +79,13 @@ class AuditReport:
         """A summary in one line."""
         failed = self.count("failed")
         done = self.count("failed") + self.count("passed")
-        whole = f"all {done} checks passed" if failed == 0 else f"{failed} of {done} checks failed"
+        summary = (
+            f"all {done} checks passed" if failed == 0 else f"{failed} of {done} checks failed"
+        )
         skipped = self.count("skipped")
         notes = self.count("note")
         rest = [f"{skipped} not looked at"] * (skipped > 0) + [f"{notes} notes"] * (notes > 0)
-        return "; ".join([whole, *rest])
+        return "; ".join([summary, *rest])
 
 
 def as_data(report: AuditReport, details: bool) -> dict[str, object]:
@@ -108,13 +110,13 @@ def as_data(report: AuditReport, details: bool) -> dict[str, object]:
 
 
 def _check(check: AuditCheck, details: bool) -> dict[str, object]:
-    whole: dict[str, object] = {"what": check.what, "verdict": check.verdict, "said": check.said}
+    record: dict[str, object] = {"what": check.what, "verdict": check.verdict, "said": check.said}
     if details:
-        whole["figures"] = [
+        record["figures"] = [
             {"name": figure.name, "value": figure.value, "most": figure.most}
             for figure in check.figures
         ]
-    return whole
+    return record
 
 
 #: The oldest and the newest versions of engines and parser that the tests run on.
@@ -140,10 +142,10 @@ def in_tested_range() -> list[AuditCheck]:
     """
     checks = []
     for name, (oldest, newest) in TESTED.items():
-        here = version(name)
-        known = _numbers(oldest) <= _numbers(here) <= _numbers(newest)
-        said = f"{here}, tested are {oldest} to {newest}"
-        checks.append(AuditCheck(f"version of {name}", "passed" if known else "note", said))
+        installed = version(name)
+        known = _numbers(oldest) <= _numbers(installed) <= _numbers(newest)
+        sentence = f"{installed}, tested are {oldest} to {newest}"
+        checks.append(AuditCheck(f"version of {name}", "passed" if known else "note", sentence))
     return checks
 
 
@@ -152,4 +154,4 @@ def _numbers(text: str) -> tuple[int, ...]:
     >>> _numbers("30.4.0") < _numbers("30.30.0")
     True
     """
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:3])

@@ -66,16 +66,16 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
     a uniform choice among heads of coins exp(−rate·(best − utility)).
     """
     heads = [exp(-float(rate) * (max(utilities) - utility)) for utility in utilities]
-    found = []
-    for index, own in enumerate(heads):
+    chances = []
+    for index, head_chance in enumerate(heads):
         others = [other for at, other in enumerate(heads) if at != index]
         chance = 0.0
         for size in range(len(others) + 1):
             for fallen in combinations(range(len(others)), size):
                 ways = prod(head if at in fallen else 1 - head for at, head in enumerate(others))
                 chance += ways / (1 + size)
-        found.append(own * chance)
-    return np.array(found)
+        chances.append(head_chance * chance)
+    return np.array(chances)
 
 
 def first_above_law(
@@ -90,12 +90,12 @@ def first_above_law(
     border = range(-reach, reach + 1)
     passed = np.exp(-np.abs(np.array(border)) / border_scale)
     passed = passed / passed.sum()
-    found = []
-    for answer in answers:
-        below = laplace_below([threshold + noise - answer - 1 for noise in border], query_scale)
-        found.append(float((passed * (1 - below)).sum()))
+    chances = []
+    for count in answers:
+        below = laplace_below([threshold + noise - count - 1 for noise in border], query_scale)
+        chances.append(float((passed * (1 - below)).sum()))
         passed = passed * below
-    return np.array([*found, float(passed.sum())])
+    return np.array([*chances, float(passed.sum())])
 
 
 def response_law(truth: int, categories: int, epsilon: Fraction) -> NDArray[np.float64]:

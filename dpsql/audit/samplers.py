@@ -72,8 +72,8 @@ def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[
 
 def firsts(mechanism: AboveThreshold, draws: int) -> list[int]:
     """Sampled indices of the first query above; one past the last stands for none."""
-    found = [mechanism.draw(QUERIES, THRESHOLD) for _ in range(draws)]
-    return [len(QUERIES) if place is None else place for place in found]
+    indices = [mechanism.draw(QUERIES, THRESHOLD) for _ in range(draws)]
+    return [len(QUERIES) if index is None else index for index in indices]
 
 
 def sampled_size_scans(scan: ClippingBoundSearch, draws: int) -> list[int]:
@@ -137,10 +137,10 @@ def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES
         if problems is None:
             checks.append(AuditCheck(name, "skipped", "the time was up"))
         else:
-            said = "; ".join(problems) or (
+            message = "; ".join(problems) or (
                 _NOISE_FITS if name.startswith("discrete") else "the choices have their law"
             )
-            checks.append(AuditCheck(name, "failed" if problems else "passed", said))
+            checks.append(AuditCheck(name, "failed" if problems else "passed", message))
     return CheckGroup(
         "samplers",
         f"{draws:,} fresh draws of each have the law that is priced, and could be told from 0.7 and from 1.3 times its "
@@ -151,7 +151,7 @@ def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES
 
 def seconds_of_samplers(draws: int = DRAWS, choices: int = CHOICES) -> float:
     """The expected seconds of these draws, from two small parts of them."""
-    few, more = (_seconds(draws // part, choices // part) for part in (100, 25))
+    few, more = (_seconds(draws // divisor, choices // divisor) for divisor in (100, 25))
     return few + max(more - few, 0.0) * (1 - 1 / 100) / (1 / 25 - 1 / 100)
 
 
@@ -177,7 +177,8 @@ def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[st
                 Gaussian(1, variance).sample(draws), variance
             ),
         )
-    exponential, flip = ExponentialMechanism(1, _RATE), PermuteAndFlip(1, _RATE)
+    exponential = ExponentialMechanism(1, _RATE)
+    flip = PermuteAndFlip(1, _RATE)
     response = RandomizedResponse.priced(4, Fraction(1))
     yield (
         "exponential mechanism",
@@ -235,7 +236,7 @@ def _problems(
     moments: tuple[float, float],
 ) -> list[str]:
     result = []
-    bounds = [int(each) for each in np.unique(np.round(np.linspace(-8, 8, 201) * scale))]
+    bounds = [int(bound) for bound in np.unique(np.round(np.linspace(-8, 8, 201) * scale))]
     observed = np.bincount(np.searchsorted(bounds, drawn, "left"), minlength=len(bounds) + 1)
 
     def chance(factor: float) -> float:

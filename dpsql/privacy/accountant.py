@@ -129,7 +129,7 @@ class Accountant(_Single):
         self._caps = dict(caps or {})
         self._refresh = refresh
         holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
-        weights = {holder: each.weight for holder, each in holders}
+        weights = {holder: analyst.weight for holder, analyst in holders}
         self._tally = WeightTally(weights, self._begins) if budget.is_tallied else None
 
     def __init_subclass__(cls) -> NoReturn:
@@ -185,12 +185,12 @@ class Accountant(_Single):
         """The charge that was given up under the key, if it paid for this plan in the present
         window; nobody else has it, and it is durable that nobody else can take it up."""
         cost = plan.cost.rounded_up()
-        wanted = (storable(analyst), storable(statement), storable(cells), cost)
+        charged = (storable(analyst), storable(statement), storable(cells), cost)
         begins = self._begins
 
         def fits(paid: Entry, spent: Spent) -> bool:
             is_present = begins is None or begins(paid.moment) == begins(spent.moment)
-            return is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == wanted
+            return is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == charged
 
         entry = self._ledger.take_up(key, analyst, fits)
         return None if entry is None else Charge(_MINT, plan, cost, entry.seq)
@@ -218,12 +218,12 @@ class Accountant(_Single):
     def _remaining(self, analyst: str | None, spent: Spent) -> RemainingBudget:
         standing = FilterState(None, self._budget, spent.total, self._tallied(None, spent))
         cap = None if analyst is None else self._caps.get(analyst)
-        own = (
+        of_analyst = (
             ()
             if cap is None
             else (FilterState(analyst, cap, spent.own, self._tallied(analyst, spent)),)
         )
-        standings = (standing, *own)
+        standings = (standing, *of_analyst)
         over = self._budget.is_tallied and standing.tallied > self._budget.allowance
         if self._refresh is None:
             return RemainingBudget(

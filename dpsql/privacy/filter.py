@@ -47,10 +47,10 @@ class AnswersLeft:
 
     @property
     def part(self) -> str:
-        """The part of the whole budget that one such answer takes,
-        rounded up to one of as many equal parts.
-        """
-        return f"1/{self.total:,}" if self.total > 1 else "all" if self.total else "more than all"
+        """Share of the whole budget that one such answer takes, rounded up to a fraction 1/n."""
+        if self.total > 1:
+            return f"1/{self.total:,}"
+        return "all" if self.total else "more than all"
 
     @property
     def takes(self) -> str:
@@ -151,9 +151,9 @@ class FilterState:
         if admits(self.budget, self.spent, cost, self.tallied):
             return
         whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
-        own = self.budget.rule.refusal(self.budget.promise, self.total, cost, whose)
-        if own is not None:
-            raise BudgetExhausted(own)
+        refusal = self.budget.rule.refusal(self.budget.promise, self.total, cost, whose)
+        if refusal is not None:
+            raise BudgetExhausted(refusal)
         if self.spent.delta > self.budget.delta_selection > 0:
             used = f"statements have used δ = {shown(self.spent.delta)} and {whose} now sets"
             raise BudgetExhausted(
@@ -161,27 +161,33 @@ class FilterState:
                 "accountant was another one; with a larger delta there is room again"
             )
         if self.spent.delta + cost.delta > self.budget.delta_selection:
-            left = f"δ = {shown(self.delta)} left for them; declared keys cost none"
+            remaining = f"δ = {shown(self.delta)} left for them; declared keys cost none"
             raise BudgetExhausted(
-                f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}"
+                f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {remaining}"
             )
         if cost.epsilon is None and (not self.budget.delta or self.budget.rule.adds_pure):
             why = "a δ" if not self.budget.delta else "an accountant that adds up zCDP"
             raise BudgetExhausted(
                 f"Gaussian noise needs {why} and {whose} has none; SET dpsql.mechanism = laplace"
             )
-        said = str(self.answers_left(cost))
+        count = str(self.answers_left(cost))
         price = f"ε = {shown(price_of(cost))}" + (
             f" (ρ = {shown(cost.rho)})" if self.budget.delta else ""
         )
-        left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
+        remaining = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
         if self.budget.delta:
             if self.budget.rho_total:
-                left += f" (ρ = {shown(max(self.budget.rho_total - self.spent.rho, Fraction(0)))})"
+                remaining += (
+                    f" (ρ = {shown(max(self.budget.rho_total - self.spent.rho, Fraction(0)))})"
+                )
             largest = self.budget.rule.largest_price(self.budget.promise, self.total, cost)
-            left += f" left, of which one statement can take ε = {shown(largest)}"
-            raise BudgetExhausted(f"{said}: the statement costs {price} and {whose} has {left}")
-        raise BudgetExhausted(f"{said}: the statement costs {price} and {whose} has {left} left")
+            remaining += f" left, of which one statement can take ε = {shown(largest)}"
+            raise BudgetExhausted(
+                f"{count}: the statement costs {price} and {whose} has {remaining}"
+            )
+        raise BudgetExhausted(
+            f"{count}: the statement costs {price} and {whose} has {remaining} left"
+        )
 
 
 @dataclass(frozen=True)

@@ -111,46 +111,48 @@ def _root_below(value: Fraction, bits: int) -> Fraction:
 
 @lru_cache(maxsize=8192)
 def shown_interval(
-    noise: Mechanism, threshold: int, shown: int, confidence: float, smallest: int = 1
+    noise: Mechanism, threshold: int, noisy_count: int, confidence: float, smallest: int = 1
 ) -> tuple[int, int]:
-    """The least and the greatest number of units that explain ``shown``,
+    """The least and the greatest number of units that explain ``noisy_count``,
     a noisy count that reached the threshold.
 
     Among the groups of any one size, ``smallest`` or more, that are shown it holds that size in at
     least ``confidence`` of cases.
     """
     half = noise.half_width(confidence)
-    low = max(shown - half, smallest)
-    high = shown + half
-    if low > smallest and _explains(noise, threshold, shown, low - 1, confidence=confidence):
+    low = max(noisy_count - half, smallest)
+    high = noisy_count + half
+    if low > smallest and _explains(noise, threshold, noisy_count, low - 1, confidence=confidence):
         low = smallest
     return _furthest_plausible_count(
-        noise, threshold, shown, low, confidence=confidence
-    ), _furthest_plausible_count(noise, threshold, shown, high, confidence=confidence)
+        noise, threshold, noisy_count, low, confidence=confidence
+    ), _furthest_plausible_count(noise, threshold, noisy_count, high, confidence=confidence)
 
 
 def _furthest_plausible_count(
-    noise: Mechanism, threshold: int, shown: int, end: int, confidence: float
+    noise: Mechanism, threshold: int, noisy_count: int, end: int, confidence: float
 ) -> int:
     """The last number of units from what is shown to the end that explains it."""
-    if _explains(noise, threshold, shown, end, confidence=confidence):
+    if _explains(noise, threshold, noisy_count, end, confidence=confidence):
         return end
-    known = shown
+    known = noisy_count
     beyond = end
     while abs(beyond - known) > 1:
         middle = (known + beyond) // 2
-        if _explains(noise, threshold, shown, middle, confidence=confidence):
+        if _explains(noise, threshold, noisy_count, middle, confidence=confidence):
             known = middle
         else:
             beyond = middle
     return known
 
 
-def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confidence: float) -> bool:
+def _explains(
+    noise: Mechanism, threshold: int, noisy_count: int, units: int, confidence: float
+) -> bool:
     """Whether less than ``confidence`` of all counts that such a group is shown with are nearer to
     its size.
     """
-    nearer = abs(shown - units) - 1
+    nearer = abs(noisy_count - units) - 1
     passes = noise.above(threshold - units)
     between = noise.above(max(threshold - units, -nearer)) - noise.above(nearer + 1)
     return passes == 0 or between < confidence * passes
@@ -224,8 +226,8 @@ class KeyThreshold:
         noisy = self.noise.perturb(counts, _entropy=_entropy)
         threshold = self.threshold
         return [
-            shown if count >= 1 and shown >= threshold else None
-            for count, shown in zip(counts, noisy, strict=True)
+            noisy_count if count >= 1 and noisy_count >= threshold else None
+            for count, noisy_count in zip(counts, noisy, strict=True)
         ]
 
     def units_needed(self, probability: float = 0.5) -> int:
@@ -247,18 +249,18 @@ class KeyThreshold:
         """
         return self.noise.half_width(confidence)
 
-    def interval(self, shown: int, confidence: float) -> tuple[int, int]:
+    def interval(self, noisy_count: int, confidence: float) -> tuple[int, int]:
         """Where the number of units of a group lies that is shown with this noisy one."""
         assert self.weights is None
-        return shown_interval(self.noise, self.threshold, shown, confidence)
+        return shown_interval(self.noise, self.threshold, noisy_count, confidence)
 
 
 def allowance(groups: int, delta: Fraction) -> Fraction:
     """A lower bound on 1 − (1−delta)^(1/groups): how often one lonely key may be shown."""
     bits = 256 + (groups * delta.denominator).bit_length()
     _, log_high = log_bounds(1 - delta, bits * 30103 // 100000)
-    _, kept = exp_bounds(-log_high / groups, bits)
-    return Fraction((1 << bits) - kept, 1 << bits)
+    _, passed = exp_bounds(-log_high / groups, bits)
+    return Fraction((1 << bits) - passed, 1 << bits)
 
 
 @lru_cache(maxsize=1024)

@@ -42,8 +42,8 @@ class LaplaceLoss:
         """
         if self.distance <= FINEST:
             return self
-        each = -(-self.distance // FINEST)
-        return LaplaceLoss(self.rate * each, FINEST)
+        steps = -(-self.distance // FINEST)
+        return LaplaceLoss(self.rate * steps, FINEST)
 
 
 @dataclass(frozen=True)
@@ -128,24 +128,24 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
     counted = Counter(loss.coarse() if isinstance(loss, LaplaceLoss) else loss for loss in losses)
     leaks = sum(
         (
-            each.delta * times
-            for each, times in counted.items()
-            if isinstance(each, ApproximateLoss)
+            loss.delta * times
+            for loss, times in counted.items()
+            if isinstance(loss, ApproximateLoss)
         ),
         Fraction(0),
     )
     lines = [
-        (each.line, times)
-        for each, times in counted.items()
-        if isinstance(each, GaussianVectorLoss)
+        (loss.line, times)
+        for loss, times in counted.items()
+        if isinstance(loss, GaussianVectorLoss)
     ]
     others: dict[ComposedLoss, int] = {
-        each: times
-        for each, times in counted.items()
-        if not isinstance(each, ApproximateLoss | GaussianVectorLoss)
+        loss: times
+        for loss, times in counted.items()
+        if not isinstance(loss, ApproximateLoss | GaussianVectorLoss)
     }
     if lines:
-        others[LineLoss(sum((each.square * times for each, times in lines), Fraction(0)))] = 1
+        others[LineLoss(sum((loss.square * times for loss, times in lines), Fraction(0)))] = 1
     if delta - leaks < LEAST_DELTA:
         raise DataError(
             f"pld needs a δ of at least {float(LEAST_DELTA):g} beside what thresholds use"
@@ -159,17 +159,19 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
 @lru_cache(maxsize=256)
 def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> Fraction:
     library = _library()
-    whole: Any = None
+    total: Any = None
     step = _step(counted)
     for loss, times in sorted(counted, key=repr):
         composed = _distribution(library, loss, step).self_compose(times)
-        whole = composed if whole is None else whole.compose(composed)
-    kept = float(delta * Fraction(63, 64))  # what is left covers the rounding of the convolutions
-    epsilon = float(whole.get_epsilon_for_delta(kept))
+        total = composed if total is None else total.compose(composed)
+    delta_share = float(
+        delta * Fraction(63, 64)
+    )  # what is left covers the rounding of the convolutions
+    epsilon = float(total.get_epsilon_for_delta(delta_share))
     if not isfinite(epsilon):
         raise DataError("pld finds no ε at this δ for prices as large as these")
-    found = Fraction(epsilon) * (1 + Fraction(1, 10**9))
-    return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
+    rounded_up = Fraction(epsilon) * (1 + Fraction(1, 10**9))
+    return Fraction(-(-rounded_up.numerator * 10**12 // rounded_up.denominator), 10**12)
 
 
 def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
@@ -177,8 +179,8 @@ def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
     any grid is from above.
     """
     dearest = max(_mean(loss) for loss, _ in counted)
-    whole = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
-    return _STEP * 2.0 ** max(int(dearest), int(whole) // MOST_WHOLE).bit_length()
+    mean = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
+    return _STEP * 2.0 ** max(int(dearest), int(mean) // MOST_WHOLE).bit_length()
 
 
 def _mean(loss: ComposedLoss) -> Fraction:

@@ -45,8 +45,11 @@ def _declared(rule: type[CompositionRule]) -> type[BaseModel]:
             )
         else:
             most = parameter.metadata["most"]
-            said = parameter.metadata["description"]
-            declared[parameter.name] = (int, Field(strict=True, ge=1, le=most, description=said))
+            description = parameter.metadata["description"]
+            declared[parameter.name] = (
+                int,
+                Field(strict=True, ge=1, le=most, description=description),
+            )
     name: Any = Literal[rule.name]
     return create_model(
         rule.__name__,

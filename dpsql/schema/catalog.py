@@ -61,12 +61,12 @@ class CatalogTable:
         """The column of that name, or the field of a STRUCT to which the names lead;
         None where there is none.
         """
-        wanted = tuple(map(fold, path))
+        folded = tuple(map(fold, path))
         for column in self.columns:
-            if wanted == (fold(column.name),):
+            if folded == (fold(column.name),):
                 return column
             for field in column.fields:
-                if wanted == tuple(map(fold, field.path)):
+                if folded == tuple(map(fold, field.path)):
                     return field
         return None
 
@@ -103,10 +103,10 @@ def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, 
     """The tables, with how their columns are read,
     and with the columns of public tables that declare none.
     """
-    found = {fold(table.name): table for table in catalog.tables}
+    real_tables = {fold(table.name): table for table in catalog.tables}
     return {
-        name: table.model_copy(update={"columns": _columns(table, found[its_name])})
-        if (its_name := _name_there(name, table)) in found
+        name: table.model_copy(update={"columns": _columns(table, real_tables[its_name])})
+        if (its_name := _name_there(name, table)) in real_tables
         else table
         for name, table in tables.items()
     }
@@ -140,7 +140,9 @@ def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
     result: dict[str, Column] = {}
     for column in real.columns:
         name = plain_name(column.name, {*table.columns, *result})
-        pattern = next((each for each in table.patterns if fnmatchcase(name, each)), None)
+        pattern = next(
+            (candidate for candidate in table.patterns if fnmatchcase(name, candidate)), None
+        )
         if pattern is not None and (fold(column.name),) not in taken and not column.computed:
             renamed = None if fold(column.name) == name else (column.name,)
             result[name] = table.patterns[pattern].model_copy(update={"column": renamed})
@@ -179,31 +181,35 @@ def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[
     for macro in catalog.macros:
         yield f"the source defines the macro {macro}, which could stand in for a function; DROP MACRO {macro}"
     seen: dict[str, CatalogTable] = {}
-    wanted = {_name_there(name, table): name for name, table in tables.items()}
+    declared = {_name_there(name, table): name for name, table in tables.items()}
     for real in catalog.tables:
         name = fold(real.name)
-        if name in seen and name in wanted:
-            yield f"table {wanted[name]}: the source has it twice ({seen[name].name}, {real.name}); rename one"
+        if name in seen and name in declared:
+            yield f"table {declared[name]}: the source has it twice ({seen[name].name}, {real.name}); rename one"
         seen[name] = real
     for name, table in tables.items():
-        there = _name_there(name, table)
-        if there not in seen:
+        source_name = _name_there(name, table)
+        if source_name not in seen:
             near = ", ".join(sorted({*seen, *map(fold, catalog.others)})) or "none"
-            mend = f"rename or remove [tables.{name}]" if there == name else "mend it, or remove it"
+            mend = (
+                f"rename or remove [tables.{name}]"
+                if source_name == name
+                else "mend it, or remove it"
+            )
             yield f"table {name}: the source has no such table (it has: {near}); {mend}"
-        elif seen[there].kind == "view":
+        elif seen[source_name].kind == "view":
             yield (
                 f"table {name}: is a view, and a view hides whose rows it reads; store it with the unit's column: "
-                f"CREATE TABLE … AS FROM {seen[there].name}, and declare that"
+                f"CREATE TABLE … AS FROM {seen[source_name].name}, and declare that"
             )
-        elif seen[there].collated:
+        elif seen[source_name].collated:
             yield f"table {name}: a collation makes unequal texts equal, so units could merge; store it without COLLATE"
-        elif table.csv is not None and not _is_csv(seen[there], catalog):
+        elif table.csv is not None and not _is_csv(seen[source_name], catalog):
             yield f"table {name}: is no CSV; remove csv = {{ … }}"
-        elif (nulls := _columns_with_nulls(table)) and not _is_csv(seen[there], catalog):
+        elif (nulls := _columns_with_nulls(table)) and not _is_csv(seen[source_name], catalog):
             yield f"table {name}, column {nulls[0]}: is in no CSV; remove nulls = […]"
         else:
-            yield from _column_differences(name, table, seen[there])
+            yield from _column_differences(name, table, seen[source_name])
 
 
 def _is_csv(real: CatalogTable, catalog: Catalog) -> bool:
@@ -233,39 +239,40 @@ def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator
         yield f"table {name}: the source has two columns of one name; rename one"
     for column_name, column in table.columns.items():
         where = f"table {name}, column {column_name}:"
-        found = real.column(_path_there(column_name, column))
-        if found is None:
+        real_column = real.column(_path_there(column_name, column))
+        if real_column is None:
             near = ", ".join(sorted(names))
             mend = "rename or remove it" if column.column is None else "mend `column`, or remove it"
             yield f"{where} the source has no such column (it has: {near}); {mend}"
-        elif found.computed:
+        elif real_column.computed:
             yield f"{where} is computed by the engine when it is read, which may fail; store it as a plain column"
-        elif real.typed and found.type:
-            yield from _type_difference(where, column.type, found)
+        elif real.typed and real_column.type:
+            yield from _type_difference(where, column.type, real_column)
 
 
-def _type_difference(where: str, declared: SqlType, found: CatalogColumn) -> Iterator[str]:
+def _type_difference(where: str, declared: SqlType, real_column: CatalogColumn) -> Iterator[str]:
     try:
-        real = _stored_as(declared, found.type).type
+        real = _stored_as(declared, real_column.type).type
     except ValueError as error:
         yield f"{where} in the source its {error}"
         return
     if real != declared:
-        yield f'{where} is declared {declared}, but the source has {found.type}; write type = "{real}"'
+        yield f'{where} is declared {declared}, but the source has {real_column.type}; write type = "{real}"'
 
 
 def _readable_columns(real: CatalogTable) -> dict[str, Column]:
     columns = {}
     for column in real.columns:
         try:
-            name, stored = checked_name(fold(column.name), "column"), Stored.parse(column.type)
+            name = checked_name(fold(column.name), "column")
+            stored = Stored.parse(column.type)
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
         if not column.computed and column.type and real.typed:
-            read = (
+            column_model = (
                 Column(type=stored.type, nullable=True)
                 if column.nullable
                 else Column(type=stored.type)
             )
-            columns[name] = read.as_stored(stored.reading)
+            columns[name] = column_model.as_stored(stored.reading)
     return columns

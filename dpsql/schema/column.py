@@ -33,7 +33,7 @@ def _type_of(value: object) -> SqlType:
 
 
 _NAMES = ", ".join(
-    f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items()
+    f"{kind}(p,s)" if facts.arguments == "digits" else kind for kind, facts in TYPES.items()
 )
 
 TypeName = Annotated[
@@ -159,8 +159,8 @@ class Column(BaseModel):
     @property
     def description(self) -> str | None:
         """What the column means, and that it holds reports where it does."""
-        said = [self.comment, None if self.collected is None else self.collected.said]
-        return "; ".join(each for each in said if each is not None) or None
+        texts = [self.comment, None if self.collected is None else self.collected.said]
+        return "; ".join(text for text in texts if text is not None) or None
 
     @property
     def reports(self) -> Reports | None:
@@ -200,17 +200,17 @@ class Column(BaseModel):
             sql_type = _type_of(data["type"])
         except ValueError:
             return data  # the field itself reports it
-        read = dict(data)
+        parsed = dict(data)
         if isinstance(data.get("column"), str):
-            read["column"] = (data["column"],)
+            parsed["column"] = (data["column"],)
         if data.get("bounds") is not None:
             try:
-                read["bounds"] = bounds_of(sql_type, data["bounds"])
+                parsed["bounds"] = bounds_of(sql_type, data["bounds"])
             except ValueError as error:
                 raise ValueError(f"bounds: {error}") from None
         if data.get("values") is not None:
-            read["values"] = _domain(sql_type, data["values"])
-        return read
+            parsed["values"] = _domain(sql_type, data["values"])
+        return parsed
 
     @model_validator(mode="after")
     def _values_lie_within_bounds(self) -> Self:

@@ -65,12 +65,12 @@ def ends_of(between: str) -> tuple[str, str]:
 def _days(span: object) -> Fraction:
     """A number of days, which may be written with a unit of its own."""
     if isinstance(span, str):
-        found = _SPAN.fullmatch(span)
-        if found is None:
+        match = _SPAN.fullmatch(span)
+        if match is None:
             raise ValueError(
                 f'`{span}` is no span; write a number of days, or one such as "60 days" or "36 hours"'
             )
-        return Fraction(found[1]) * _UNITS[found[2]]
+        return Fraction(match[1]) * _UNITS[match[2]]
     if isinstance(span, date):
         raise ValueError(f'`{span}` is a date; write how long it may take, such as "60 days"')
     return exact(span)

@@ -49,9 +49,9 @@ def in_bytes(text: str) -> int:
     >>> in_bytes("1.5GB"), in_bytes("512 MiB")
     (1500000000, 536870912)
     """
-    found = re.fullmatch(_SIZE, text)
-    assert found is not None
-    return int(Fraction(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(_SIZE, text)
+    assert match is not None
+    return int(Fraction(match[1]) * _UNITS[match[2]])
 
 
 class EngineSettings(BaseModel):

@@ -99,12 +99,12 @@ def _place(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
     words: list[str] = []
     model: type[BaseModel] = Schema
     parts = iter(location)
-    for part in parts:
-        name = next(parts, None) if part in _LEVELS and model in (Schema, Table) else None
+    for part_name in parts:
+        name = next(parts, None) if part_name in _LEVELS and model in (Schema, Table) else None
         if name is not None:
-            word, model = _LEVELS[str(part)]
+            word, model = _LEVELS[str(part_name)]
             words.append(f"{word} {name}")
         else:
-            words.append(str(part))
+            words.append(str(part_name))
             model = Privacy if location[:1] == ("privacy",) and len(location) > 1 else model
     return ", ".join(words), model

@@ -110,12 +110,12 @@ class Schema(BaseModel):
         """Whether the source is an address whose data are on this machine as copies."""
         return self._copied is not None
 
-    def copied_to(self, place: Path) -> Schema:
+    def copied_to(self, path: Path) -> Schema:
         """This schema, with copies of the data that lie elsewhere at a file,
         a folder or a glob of this machine.
         """
         copy = self.model_copy()
-        copy._copied = place
+        copy._copied = path
         return copy
 
     @property
@@ -138,10 +138,10 @@ class Schema(BaseModel):
         """The file or the folder in which all data of the source lie;
         SchemaError where the source is an address.
         """
-        place = self.source_pattern
-        while re.search(r"[*?\[\]{}]", str(place)) and not place.exists():
-            place = place.parent
-        return place
+        path = self.source_pattern
+        while re.search(r"[*?\[\]{}]", str(path)) and not path.exists():
+            path = path.parent
+        return path
 
     @property
     def data_place(self) -> Path | str:
@@ -207,12 +207,12 @@ class Schema(BaseModel):
         """The tables and columns whose values must each stand once: keys on the way to the unit,
         and the unit's own column where the schema calls it the key of its table."""
         private = [name for name, table in self.tables.items() if not table.public]
-        found = {
+        columns = {
             (step.parent, step.parent_column) for name in private for step in self.owner(name).steps
         }
         if self.tables[self.unit_table].key == (self.unit_column,):
-            found.add(self.unit)
-        return frozenset(found)
+            columns.add(self.unit)
+        return frozenset(columns)
 
     def unique_columns(self, table: str) -> frozenset[str]:
         """The columns of a table whose values must each stand once;
@@ -298,9 +298,9 @@ class Schema(BaseModel):
         """An error that names this schema's file before each fault."""
         return SchemaError("\n".join(f"{self._path or 'schema'}: {fault}" for fault in faults))
 
-    def _beside(self, place: str) -> Path:
+    def _beside(self, location: str) -> Path:
         folder = self._path.parent if self._path is not None else Path()
-        return folder / Path(place).expanduser()
+        return folder / Path(location).expanduser()
 
 
 def _has_password(address: str) -> bool:

@@ -29,16 +29,16 @@ def fold(name: str) -> str:
     return name.translate(_LOWER)
 
 
-def checked_name(name: str, what: str) -> str:
+def checked_name(name: str, kind: str) -> str:
     """The name itself, or ValueError with the mend where it is not a plain lower-case name."""
     if re.fullmatch(NAME, name):
         return name
     if re.fullmatch(NAME, fold(name)):
         raise ValueError(
-            f"{what} `{name}` has upper-case letters; write `{fold(name)}` (the engine ignores case)"
+            f"{kind} `{name}` has upper-case letters; write `{fold(name)}` (the engine ignores case)"
         )
     raise ValueError(
-        f"{what} `{name}` is not a plain name; use a to z, 0 to 9 and _, not starting with a digit"
+        f"{kind} `{name}` is not a plain name; use a to z, 0 to 9 and _, not starting with a digit"
     )
 
 
@@ -51,7 +51,7 @@ def is_analyst(name: str) -> bool:
     return re.fullmatch(_ANALYST, name) is not None
 
 
-def split_reference(text: str, what: str) -> tuple[str, str]:
+def split_reference(text: str, kind: str) -> tuple[str, str]:
     """The table and the column of ``table.column``, or ValueError with the mend.
 
     >>> split_reference("patients.patient_id", "unit")
@@ -59,8 +59,8 @@ def split_reference(text: str, what: str) -> tuple[str, str]:
     """
     table, dot, column = text.partition(".")
     if not dot:
-        raise ValueError(f"{what} `{text}` must be written as `table.column`")
-    return checked_name(table, f"{what}: table"), checked_name(column, f"{what}: column")
+        raise ValueError(f"{kind} `{text}` must be written as `table.column`")
+    return checked_name(table, f"{kind}: table"), checked_name(column, f"{kind}: column")
 
 
 def plain_name(name: str, taken: Collection[str] = ()) -> str:

@@ -115,24 +115,24 @@ class Privacy(BaseModel):
             )
         return self
 
-    def with_noise(self, wanted: Noise) -> Privacy:
+    def with_noise(self, noise: Noise) -> Privacy:
         """This promise with the noise that a session wants;
         ValueError where the owner or the budget rules it out.
         """
-        if self.mechanism != "auto" and wanted not in ("auto", self.mechanism):
+        if self.mechanism != "auto" and noise not in ("auto", self.mechanism):
             raise ValueError(f'the schema says mechanism = "{self.mechanism}", for every session')
-        if wanted == "gaussian" and self.delta == 0:
+        if noise == "gaussian" and self.delta == 0:
             raise ValueError(
                 "Gaussian noise needs a delta and the budget has none; Laplace noise needs none"
             )
-        if wanted == "gaussian" and self.adds_pure:
+        if noise == "gaussian" and self.adds_pure:
             raise ValueError(
                 "the schema's accountant adds up pure epsilon, which Gaussian noise has not"
             )
         return (
             self
-            if wanted in ("auto", self.mechanism)
-            else self.model_copy(update={"mechanism": wanted})
+            if noise in ("auto", self.mechanism)
+            else self.model_copy(update={"mechanism": noise})
         )
 
     @model_validator(mode="after")

@@ -254,7 +254,9 @@ class Table(BaseModel):
     @property
     def access(self) -> str:
         """What its rows are: private, public or synthetic."""
-        return "synthetic" if self._source is not None else "public" if self.public else "private"
+        if self._source is not None:
+            return "synthetic"
+        return "public" if self.public else "private"
 
     @model_validator(mode="before")
     @classmethod

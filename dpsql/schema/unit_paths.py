@@ -52,13 +52,13 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
     """
     steps: list[PathStep] = []
     walked = [name]
-    here = name
-    while here != unit[0]:
-        parents = private_references(tables[here], tables)
+    current = name
+    while current != unit[0]:
+        parents = private_references(tables[current], tables)
         chain = " -> ".join(walked)
         if not parents:
             raise ValueError(
-                f"table {name}: does not lead to the unit {'.'.join(unit)} (chain: {chain} -> ?); give table {here} "
+                f"table {name}: does not lead to the unit {'.'.join(unit)} (chain: {chain} -> ?); give table {current} "
                 f'references = {{ column = "{unit[0]}.{unit[1]}" }}, '
                 f"or declare {name} public = true if its rows are public"
             )
@@ -67,7 +67,7 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
                 f"{step.column} -> {step.parent}.{step.parent_column}" for step in parents
             )
             raise ValueError(
-                f"table {name}: leads to the unit in several ways (chain: {chain}; {several}); in table {here} keep "
+                f"table {name}: leads to the unit in several ways (chain: {chain}; {several}); in table {current} keep "
                 "the one reference that names who owns the row, the other column stays a plain column; a table that is "
                 "referred to and whose rows are public may be declared public = true, and its references stay"
             )
@@ -77,11 +77,11 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
         if step.parent in walked:
             raise ValueError(
                 f"table {name}: its references run in a circle ({chain} -> {step.parent}) and never reach the unit; "
-                f"remove the reference of table {here}, or let it lead to {'.'.join(unit)}"
+                f"remove the reference of table {current}, or let it lead to {'.'.join(unit)}"
             )
         steps.append(step)
         walked.append(step.parent)
-        here = step.parent
+        current = step.parent
     return Owner(tuple(steps), unit[1])
 
 
@@ -98,5 +98,7 @@ def identified(owners: Mapping[str, Owner]) -> dict[tuple[str, str], str]:
         (step.parent, step.parent_column) for owner in owners.values() for step in owner.steps
     }
     units = {(name, owner.column) for name, owner in owners.items() if not owner.steps}
-    found = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
-    return found | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)
+    classes = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
+    return (
+        classes | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)
+    )

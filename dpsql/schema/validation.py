@@ -37,15 +37,15 @@ def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[st
     """The tables and columns whose values tell units or rows apart: the unit's, keys,
     and both ends of references.
     """
-    found = {unit}
+    columns = {unit}
     for name, table in tables.items():
-        found |= {(name, column) for column in (*table.references, *(table.key or ()))}
-        found |= {
+        columns |= {(name, column) for column in (*table.references, *(table.key or ()))}
+        columns |= {
             split_reference(reference, "references") for reference in table.references.values()
         }
     return {
         (name, column)
-        for name, column in found
+        for name, column in columns
         if name in tables and column in tables[name].columns
     }
 
@@ -127,9 +127,9 @@ def _reference_faults(name: str, table: Table, tables: Mapping[str, Table]) -> I
 
 def _limit_faults(name: str, table: Table) -> Iterator[str]:
     limits = ("max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group")
-    given = [limit for limit in limits if getattr(table, limit) is not None]
-    if table.public and given:
-        yield f"table {name}: {given[0]} limits what a unit contributes, but the table is public; remove it"
+    declared = [limit for limit in limits if getattr(table, limit) is not None]
+    if table.public and declared:
+        yield f"table {name}: {declared[0]} limits what a unit contributes, but the table is public; remove it"
     if not table.public and not table.is_limited:
         yield (
             f"table {name}: nothing limits how much one unit contributes; set max_rows_per_unit (or both "

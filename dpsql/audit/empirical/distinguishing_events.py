@@ -37,29 +37,31 @@ def features(
     features.
     """
     ratio = 0.0
-    shown = 0
+    group_count = 0
     values = list[float]()
-    for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
-        left = NeighbourRows.of(core, here)
-        right = NeighbourRows.of(core, there)
+    for core, table, one_rows, other_rows in zip(
+        plan.cores, released.tables, one, other, strict=True
+    ):
+        neighbour = NeighbourRows.of(core, one_rows)
+        other_neighbour = NeighbourRows.of(core, other_rows)
         rows = {repr(key): index for index, key in enumerate(table.keys)}
-        shown += len(rows)
-        for key in sorted(left.rows.keys() | right.rows.keys()):
-            place = rows.get(key)
-            if place is None:
+        group_count += len(rows)
+        for key in sorted(neighbour.rows.keys() | other_neighbour.rows.keys()):
+            row = rows.get(key)
+            if row is None:
                 values += [float("nan")] * _width(core)
             else:
-                ratio += _ratio(core, table, place, left, right=right, key=key)
-                values += _values(core, table, place)
-    return [ratio, float(shown), *values]
+                ratio += _ratio(core, table, row, neighbour, other=other_neighbour, key=key)
+                values += _values(core, table, row)
+    return [ratio, float(group_count), *values]
 
 
 def _ratio(
     core: CorePlan,
     table: ReleasedTable,
-    place: int,
-    left: NeighbourRows,
-    right: NeighbourRows,
+    row: int,
+    one: NeighbourRows,
+    other: NeighbourRows,
     key: str,
 ) -> float:
     """ln P(cells | one) − ln P(cells | other) under the noise of the plan, up to a constant."""
@@ -68,10 +70,10 @@ def _ratio(
         noises.append(core.selection.noise)
     total = 0.0
     for at, (noise, step) in enumerate(zip(noises, core.steps, strict=True)):
-        noisy = table.cells[place][at] / step
-        here = float(noisy - left.cell(key, at))
-        there = float(noisy - right.cell(key, at))
-        total += noise.exponent(there) - noise.exponent(here)
+        noisy = table.cells[row][at] / step
+        one_noise = float(noisy - one.cell(key, at))
+        other_noise = float(noisy - other.cell(key, at))
+        total += noise.exponent(other_noise) - noise.exponent(one_noise)
     return total
 
 
@@ -79,9 +81,9 @@ def _width(core: CorePlan) -> int:
     return len(core.steps) + len(core.estimates)
 
 
-def _values(core: CorePlan, table: ReleasedTable, place: int) -> list[float]:
-    cells = [float(cell) for cell in table.cells[place]]
-    return cells + [_number(value) for value in table.aggregates[place]]
+def _values(core: CorePlan, table: ReleasedTable, row: int) -> list[float]:
+    cells = [float(cell) for cell in table.cells[row]]
+    return cells + [_number(value) for value in table.aggregates[row]]
 
 
 def _number(value: Any) -> float:
@@ -191,12 +193,12 @@ def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> Distinguish
         ):
             for above in (True, False):
                 event = DistinguishingEvent(feature, float(threshold), above)
-                shown = claim.shown(
+                proved = claim.shown(
                     event.count(one), event.count(other), len(one), len(other), _TRIED
                 )
-                if shown > most:
+                if proved > most:
                     best = event
-                    most = shown
+                    most = proved
     return best
 
 
@@ -206,14 +208,18 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
     It tests both directions: two events, with two probabilities each.
     """
     result = 0.0
-    for left, right in ((one, other), (other, one)):
-        ends = int(len(left) * TRAINING), int(len(right) * TRAINING)
-        event = best_event(claim, left[: ends[0]], right[: ends[1]])
+    for first, second in ((one, other), (other, one)):
+        ends = int(len(first) * TRAINING), int(len(second) * TRAINING)
+        event = best_event(claim, first[: ends[0]], second[: ends[1]])
         if event is not None:
-            kept = left[ends[0] :]
-            rest = right[ends[1] :]
-            shown = claim.shown(
-                event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4
+            tested = first[ends[0] :]
+            other_tested = second[ends[1] :]
+            proved = claim.shown(
+                event.count(tested),
+                event.count(other_tested),
+                len(tested),
+                len(other_tested),
+                alpha / 4,
             )
-            result = max(result, shown if isfinite(shown) else 0.0)
+            result = max(result, proved if isfinite(proved) else 0.0)
     return result

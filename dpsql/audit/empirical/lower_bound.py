@@ -71,21 +71,21 @@ def check_epsilon(
     checks: list[AuditCheck] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
     for index, text in enumerate(texts, 1):
-        shown = " ".join(text.split())
+        statement = " ".join(text.split())
         step = f"empirical ε: statement {index} of {len(texts)}"
         clock.tell(step)
         try:
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
             for pair in _pairs(schema, neighbours, planner, plan, units=units, clock=clock):
                 clock.tell(f"{step}, {pair.name}")
-                checks.append(_check(shown, plan, pair, draws, alpha=alpha, clock=clock))
+                checks.append(_check(statement, plan, pair, draws, alpha=alpha, clock=clock))
                 clock.tell(step)
         except AuditTimeout:
-            checks.append(AuditCheck(shown, "skipped", "the time was up"))
+            checks.append(AuditCheck(statement, "skipped", "the time was up"))
         except DatabaseError as error:
             checks.append(
                 AuditCheck(
-                    shown,
+                    statement,
                     "skipped",
                     f"not answered under this schema: {str(error).splitlines()[0]}",
                 )
@@ -117,28 +117,28 @@ def seconds_of_releases(
 
 
 def _check(
-    shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock
+    statement: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock
 ) -> AuditCheck:
     claim = ReleaseClaim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
     one = _released(plan, pair.one, pair, draws, clock=clock)
     other = _released(plan, pair.other, pair, draws, clock=clock)
-    found = lower_bound(claim, one, other, alpha)
-    what = f"{shown} — {pair.name}"
-    beside = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
-    said = f"claimed ε = {claim.epsilon:.4g}{beside}"
+    proved = lower_bound(claim, one, other, alpha)
+    title = f"{statement} — {pair.name}"
+    given_delta = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
+    sentence = f"claimed ε = {claim.epsilon:.4g}{given_delta}"
     if not pair.private:
-        said += f", proved ε ≥ {found:.4g}"
-    if found > claim.epsilon:
+        sentence += f", proved ε ≥ {proved:.4g}"
+    if proved > claim.epsilon:
         return AuditCheck(
-            what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim)
+            title, "failed", f"{sentence}; the outputs prove more", _figures(pair, proved, claim)
         )
-    return AuditCheck(what, "passed", said, _figures(pair, found, claim))
+    return AuditCheck(title, "passed", sentence, _figures(pair, proved, claim))
 
 
 def _figures(
-    pair: NeighbourRelease, found: float, claim: ReleaseClaim
+    pair: NeighbourRelease, proved: float, claim: ReleaseClaim
 ) -> tuple[PrivateFigure, ...]:
-    return (PrivateFigure("ε proved", found, claim.epsilon),) if pair.private else ()
+    return (PrivateFigure("ε proved", proved, claim.epsilon),) if pair.private else ()
 
 
 def _pairs(
@@ -152,26 +152,30 @@ def _pairs(
     """First the neighbours that use the claims up,
     then the neighbours of the data that use most of them.
     """
-    made = _worst_case_neighbours(plan)
-    if made is not None:
-        yield made
+    worst_case = _worst_case_neighbours(plan)
+    if worst_case is not None:
+        yield worst_case
     if not plan.cores:
         return
     looked = look(neighbours, planner, plan, units, clock=clock)
-    found: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
+    candidates: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
     for one, other in looked.pairs(schema.privacy.neighbours == "replace"):
-        left = _rows_if_complete(one)
-        right = _rows_if_complete(other)
-        if left is None or right is None:
+        first = _rows_if_complete(one)
+        second = _rows_if_complete(other)
+        if first is None or second is None:
             continue
-        pairs = zip(plan.cores, left, right, strict=True)
-        uses = [use for core, here, there in pairs for use in compare(core, here, there).uses]
-        found.append((largest_claim_use(uses), left, right))
-    found.sort(key=lambda each: each[0], reverse=True)
-    for index, (_, left, right) in enumerate(found[:PAIRS], 1):
+        pairs = zip(plan.cores, first, second, strict=True)
+        uses = [
+            use
+            for core, one_rows, other_rows in pairs
+            for use in compare(core, one_rows, other_rows).uses
+        ]
+        candidates.append((largest_claim_use(uses), first, second))
+    candidates.sort(key=lambda candidate: candidate[0], reverse=True)
+    for index, (_, first, second) in enumerate(candidates[:PAIRS], 1):
         sides = [
-            _changed(core, here, there)
-            for core, here, there in zip(plan.cores, left, right, strict=True)
+            _changed(core, one_rows, other_rows)
+            for core, one_rows, other_rows in zip(plan.cores, first, second, strict=True)
         ]
         one_side = tuple(one for one, _ in sides)
         other_side = tuple(other for _, other in sides)
@@ -181,7 +185,7 @@ def _pairs(
 
 
 def _rows_if_complete(exact: Exact) -> tuple[CoreRows, ...] | None:
-    rows = tuple(each for each in exact if each is not None)
+    rows = tuple(core_rows for core_rows in exact if core_rows is not None)
     return rows if len(rows) == len(exact) else None
 
 
@@ -212,34 +216,38 @@ def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
 def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, CoreRows]:
     """The groups that differ most; groups that are equal on both sides cannot distinguish them."""
     width, counts = len(core.core.keys), counted(core)
-    left, right = ({repr(row[:width]): row for row in rows} for rows in (one, other))
+    one_by_key, other_by_key = ({repr(row[:width]): row for row in rows} for rows in (one, other))
 
     def change(key: str) -> tuple[bool, int]:
-        here = left.get(key)
-        there = right.get(key)
-        if here is None or there is None:
+        one_row = one_by_key.get(key)
+        other_row = other_by_key.get(key)
+        if one_row is None or other_row is None:
             return True, 0
-        numbers = zip(here[width : width + counts], there[width : width + counts], strict=True)
+        numbers = zip(
+            one_row[width : width + counts], other_row[width : width + counts], strict=True
+        )
         moved = sum(abs(int(a) - int(b)) for a, b in numbers)  # type: ignore[call-overload]
-        return here[width + counts :] != there[width + counts :], moved
+        return one_row[width + counts :] != other_row[width + counts :], moved
 
-    keys = sorted(left.keys() | right.keys(), key=lambda key: (change(key), key), reverse=True)[
-        :GROUPS
+    keys = sorted(
+        one_by_key.keys() | other_by_key.keys(), key=lambda key: (change(key), key), reverse=True
+    )[:GROUPS]
+    return [one_by_key[key] for key in keys if key in one_by_key], [
+        other_by_key[key] for key in keys if key in other_by_key
     ]
-    return [left[key] for key in keys if key in left], [right[key] for key in keys if key in right]
 
 
 def _released(
     plan: Plan, rows: tuple[CoreRows, ...], pair: NeighbourRelease, draws: int, clock: AuditClock
 ) -> Outputs:
     """The features of many releases, made by the function that releases to analysts."""
-    found = []
+    samples = []
     for index in range(draws):
         if index % 256 == 0:
             clock.check()
         released = release(ExactRows([list(row) for row in rows]), plan.cores, plan.confidence)
-        found.append(features(plan, released, pair.one, pair.other))
-    return np.array(found, float)
+        samples.append(features(plan, released, pair.one, pair.other))
+    return np.array(samples, float)
 
 
 def _is_wide(core: CorePlan) -> bool:

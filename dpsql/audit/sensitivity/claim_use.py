@@ -84,9 +84,9 @@ def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) ->
     """
     if isinstance(mechanism, Gaussian):
         return ClaimUsage(
-            kind, sum(each * each for each in change), mechanism.l2_squared, squared=True
+            kind, sum(step * step for step in change), mechanism.l2_squared, squared=True
         )
-    return ClaimUsage(kind, sum(abs(each) for each in change), mechanism.l1)
+    return ClaimUsage(kind, sum(abs(step) for step in change), mechanism.l1)
 
 
 #: A histogram without rows: no bins, no counts.
@@ -98,17 +98,17 @@ TRIED_AROUND = 8
 Listed: TypeAlias = Mapping[str, Any]
 
 
-def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
+def levels(tree: TreeMechanism, first: Listed, second: Listed) -> ClaimComparison:
     """Each level of a tree changes by no more than its noise is made for,
     and so does each group as a whole.
     """
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
         {key: exact_levels(tree, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
-        for side in (left, right)
+        for side in (first, second)
     )
     kind = f"histogram {tree.node.norm}"
-    found = ClaimComparison()
+    comparison = ClaimComparison()
     for level in range(tree.levels):
         change = []
         sums = []
@@ -120,18 +120,16 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
             ]
             change += changed
             sums.append(sum(map(abs, changed)))
-        found += ClaimComparison(
+        comparison += ClaimComparison(
             (distance(kind, tree.node, change), distance(kind, tree.node, sums))
         )
     paid = tree.cost == sum([tree.node.cost] * tree.levels, FREE)
-    return (
-        found
-        if paid
-        else found + ClaimComparison((), ("the levels of a tree are not all paid for",))
-    )
+    if paid:
+        return comparison
+    return comparison + ClaimComparison((), ("the levels of a tree are not all paid for",))
 
 
-def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimComparison:
+def ranks(ranking: QuantileChoices, first: Listed, second: Listed) -> ClaimComparison:
     """No unit moves any two utilities of a choice further apart, over all groups,
     than the choice is made for.
 
@@ -139,47 +137,52 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
     of the range and the bins of some rows.
     """
     full = {
-        place
-        for side in (left, right)
+        cell
+        for side in (first, second)
         for listed in side.values()
-        for place in (listed or _NOTHING_LISTED)[0]
+        for cell in (listed or _NOTHING_LISTED)[0]
     }
-    near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
-    places = sorted(place for place in near if 0 <= place < ranking.bins)
+    near = {cell + step for cell in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
+    places = sorted(cell for cell in near if 0 <= cell < ranking.bins)
     spreads: list[list[int]] = []
-    for key in left.keys() | right.keys():
+    for key in first.keys() | second.keys():
         one, other = (
-            exact_utilities(ranking, *(side.get(key) or _NOTHING_LISTED)) for side in (left, right)
+            exact_utilities(ranking, *(side.get(key) or _NOTHING_LISTED))
+            for side in (first, second)
         )
-        found = []
-        for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
+        spread_of_key = []
+        for (_, utilities, wide), (_, other_utilities, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
                 return ClaimComparison((), ("the number of candidates depends on the data",))
-            change = [_at(here, wide, index) - _at(there, broad, index) for index in places]
-            found.append(max(change) - min(change))
-        spreads.append(found)
+            change = [
+                _at(utilities, wide, index) - _at(other_utilities, broad, index) for index in places
+            ]
+            spread_of_key.append(max(change) - min(change))
+        spreads.append(spread_of_key)
     choices = [choice for choice, _, _ in exact_utilities(ranking, *_NOTHING_LISTED)]
     trees = [tree for tree, _ in exact_cells(ranking, places[0], *_NOTHING_LISTED)]
-    paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
-    whole = ClaimComparison((), () if paid else ("the choices of a rank are not all paid for",))
+    paid = sum((mechanism.cost for mechanism in (*choices, *trees)), FREE) == ranking.cost
+    comparison = ClaimComparison(
+        (), () if paid else ("the choices of a rank are not all paid for",)
+    )
     for number, choice in enumerate(choices):
-        whole += _spread(choice, [spread[number] for spread in spreads], "rank")
+        comparison += _spread(choice, [spread[number] for spread in spreads], "rank")
     for around in places[:: -(-len(places) // TRIED_AROUND)]:
-        whole += _around(ranking, around, left, right)
-    return whole
+        comparison += _around(ranking, around, first, second)
+    return comparison
 
 
-def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> ClaimComparison:
+def _around(ranking: QuantileChoices, cell: int, first: Listed, second: Listed) -> ClaimComparison:
     """The levels of the trees that are grown where one bin is chosen in all groups."""
     one, other = (
         {
-            key: exact_cells(ranking, place, *(listed or _NOTHING_LISTED))
+            key: exact_cells(ranking, cell, *(listed or _NOTHING_LISTED))
             for key, listed in side.items()
         }
-        for side in (left, right)
+        for side in (first, second)
     )
     result = ClaimComparison()
-    for number, (tree, _) in enumerate(exact_cells(ranking, place, *_NOTHING_LISTED)):
+    for number, (tree, _) in enumerate(exact_cells(ranking, cell, *_NOTHING_LISTED)):
         leaves = (
             {key: (range(tree.bins), cells[number][1]) for key, cells in side.items()}
             for side in (one, other)
@@ -188,14 +191,14 @@ def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -
     return result
 
 
-def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimComparison:
+def frequencies(peeling: TopKPeeling, first: Listed, second: Listed) -> ClaimComparison:
     """No unit moves any two values' counts further apart, over all groups,
     than their choice is made for.
     """
     spreads = []
-    for key in left.keys() | right.keys():
+    for key in first.keys() | second.keys():
         one, other = (
-            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
+            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (first, second)
         )
         change = [one.get(index, 0) - other.get(index, 0) for index in range(peeling.values)]
         spreads.append(max(change) - min(change))
@@ -205,7 +208,7 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
     )
 
 
-def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimComparison:
+def size_scan_use(scan: ClippingBoundSearch, first: Listed, second: Listed) -> ClaimComparison:
     """No unit moves the numbers of rows above any size further than the scan is made for,
     over all groups.
 
@@ -213,9 +216,9 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
     """
     moved = []
     wrong = []
-    for key in left.keys() | right.keys():
+    for key in first.keys() | second.keys():
         one, other = (
-            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
+            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (first, second)
         )
         above = [
             sum(one.get(index, 0) - other.get(index, 0) for index in range(size + 1, scan.sizes))
@@ -224,15 +227,15 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
         if scan.monotone and min(above) < 0 < max(above):
             wrong.append("sizes: a unit moves the numbers of rows both ways")
         moved.append(max(map(abs, above)))
-    observed = sum(each * each for each in moved) if scan.concentrated else sum(moved)
-    each = scan.each
+    observed = sum(steps * steps for steps in moved) if scan.concentrated else sum(moved)
+    mechanism = scan.each
     if scan.concentrated:
-        paid = scan.moved * each.epsilon**2 / 2 <= scan.cost.rho * each.sensitivity**2
+        paid = scan.moved * mechanism.epsilon**2 / 2 <= scan.cost.rho * mechanism.sensitivity**2
     else:
         paid = (
             scan.cost.epsilon is not None
-            and each.epsilon <= scan.cost.epsilon
-            and each.sensitivity >= scan.moved
+            and mechanism.epsilon <= scan.cost.epsilon
+            and mechanism.sensitivity >= scan.moved
         )
     wrong += [] if paid else ["sizes: a scan is more exact than it is paid for"]
     return ClaimComparison(
@@ -240,8 +243,8 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
     )
 
 
-def _at(utilities: Any, widths: Any, place: int) -> int:
-    return int(utilities[int(np.searchsorted(np.cumsum(widths), place, "right"))])
+def _at(utilities: Any, widths: Any, cell: int) -> int:
+    return int(utilities[int(np.searchsorted(np.cumsum(widths), cell, "right"))])
 
 
 def _spread(
@@ -271,59 +274,66 @@ def _spread(
 TURNS = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))
 
 
-def with_fallback(either: QuantilesWithFallback, left: Listed, right: Listed) -> ClaimComparison:
+def with_fallback(either: QuantilesWithFallback, first: Listed, second: Listed) -> ClaimComparison:
     """The count of rows, the choices and the tree change by no more, over all groups,
     than each is made for.
     """
     change = [
-        _rows(either, left, key) - _rows(either, right, key) for key in left.keys() | right.keys()
+        _rows(either, first, key) - _rows(either, second, key)
+        for key in first.keys() | second.keys()
     ]
-    found = ClaimComparison((distance("rows of a histogram", either.count, change),))
-    found += levels(either.tree, left, right)
+    comparison = ClaimComparison((distance("rows of a histogram", either.count, change),))
+    comparison += levels(either.tree, first, second)
     choices = either.choices
-    found += (
-        splits(choices, left, right)
+    comparison += (
+        splits(choices, first, second)
         if isinstance(choices, QuantileRecursion)
-        else ranks(choices, left, right)
+        else ranks(choices, first, second)
     )
-    enough = all(each.rho <= either.either.rho for each in (choices.cost, either.tree.cost))
+    enough = all(cost.rho <= either.either.rho for cost in (choices.cost, either.tree.cost))
     paid = enough and either.cost == either.count.cost + either.either
-    return (
-        found
-        if paid
-        else found + ClaimComparison((), ("the count, the choices or the tree are not paid for",))
+    if paid:
+        return comparison
+    return comparison + ClaimComparison(
+        (), ("the count, the choices or the tree are not paid for",)
     )
 
 
-def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimComparison:
+def splits(recursion: QuantileRecursion, first: Listed, second: Listed) -> ClaimComparison:
     """All choices of a level together move no further than one of them is made for,
     whatever was drawn before.
     """
-    listed = [each or _NOTHING_LISTED for side in (left, right) for each in side.values()]
+    listed = [
+        histogram or _NOTHING_LISTED for side in (first, second) for histogram in side.values()
+    ]
     near = sorted({index for places, _ in listed for index in places} | {0, recursion.bins - 1})
-    found = ClaimComparison()
+    comparison = ClaimComparison()
     tree = recursion.around
     for turn in TURNS:
         moved: dict[int, list[tuple[Exponential, int]]] = {}
         around: dict[int, dict[str, tuple[range, list[int]]]] = {0: {}, 1: {}}
-        for key in left.keys() | right.keys():
-            sides = [side.get(key) or _NOTHING_LISTED for side in (left, right)]
+        for key in first.keys() | second.keys():
+            sides = [side.get(key) or _NOTHING_LISTED for side in (first, second)]
             one, other = (
                 list(exact_splits(recursion, _near_places(near, turn), *side)) for side in sides
             )
-            for number, each in enumerate(sides):
-                tree, counts = exact_counts(recursion, [place for _, place, _, _ in one], *each)
+            for number, histogram in enumerate(sides):
+                cells = [cell for _, cell, _, _ in one]
+                tree, counts = exact_counts(recursion, cells, *histogram)
                 around[number][key] = (range(tree.bins), counts)
-            for (split, _, here, wide), (_, _, there, broad) in zip(one, other, strict=True):
+            for (split, _, utilities, wide), (_, _, others, broad) in zip(one, other, strict=True):
                 if wide.sum() != broad.sum():
                     return ClaimComparison((), ("the number of candidates depends on the data",))
-                place = _level(recursion, split)
-                moved.setdefault(place, []).append((split.value, _range(here, wide, there, broad)))
-        found += ClaimComparison(tuple(_use(each) for each in moved.values()))
-        found += levels(tree, around[0], around[1])
-    dearest = (max(each.value.cost.rho for each in level) for level in recursion.first.levels)
+                depth = _level(recursion, split)
+                change = _range(utilities, wide, others, broad)
+                moved.setdefault(depth, []).append((split.value, change))
+        comparison += ClaimComparison(tuple(map(_use, moved.values())))
+        comparison += levels(tree, around[0], around[1])
+    dearest = (max(choice.value.cost.rho for choice in level) for level in recursion.first.levels)
     paid = recursion.cost.rho == recursion.around.cost.rho + sum(dearest, Fraction(0))
-    return found if paid else found + ClaimComparison((), ("a level of choices is not paid for",))
+    if paid:
+        return comparison
+    return comparison + ClaimComparison((), ("a level of choices is not paid for",))
 
 
 def _rows(
@@ -336,7 +346,7 @@ def _near_places(near: list[int], turn: Fraction) -> Callable[[RowsBetween], int
     """A rule that draws one of some bins, whatever their rows."""
 
     def drawn(rows: RowsBetween) -> int:
-        inside = [place for place in near if rows.first <= place <= rows.last] or [rows.first]
+        inside = [cell for cell in near if rows.first <= cell <= rows.last] or [rows.first]
         return (inside[int(turn * len(inside))] - rows.first) * PARTS + int(turn * PARTS)
 
     return drawn
@@ -347,19 +357,19 @@ def _level(recursion: QuantileRecursion, split: QuantileSplit) -> int:
 
 
 def _range(
-    here: NDArray[np.int64],
+    utilities: NDArray[np.int64],
     wide: NDArray[np.int64],
-    there: NDArray[np.int64],
+    other_utilities: NDArray[np.int64],
     broad: NDArray[np.int64],
 ) -> int:
     """How far apart the utilities of any two candidates move,
     each of which stands for so many in a row.
     """
-    ends = [np.cumsum(each) for each in (wide, broad)]
+    ends = [np.cumsum(widths) for widths in (wide, broad)]
     last = np.union1d(*ends) - 1
     change = (
-        here[np.searchsorted(ends[0], last, "right")]
-        - there[np.searchsorted(ends[1], last, "right")]
+        utilities[np.searchsorted(ends[0], last, "right")]
+        - other_utilities[np.searchsorted(ends[1], last, "right")]
     )
     return int(change.max() - change.min())
 
@@ -372,9 +382,9 @@ def _use(moved: list[tuple[Exponential, int]]) -> ClaimUsage:
         choice.spread_squared if isinstance(choice, ConcentratedExponential) else choice.spread
         for choice in choices
     ]
-    whole = lcm(*claims)
+    common = lcm(*claims)
     parts = [
-        far ** (2 if squared else 1) * (whole // claim)
+        far ** (2 if squared else 1) * (common // claim)
         for (_, far), claim in zip(moved, claims, strict=True)
     ]
-    return ClaimUsage("rank among others", sum(parts), whole, squared=squared)
+    return ClaimUsage("rank among others", sum(parts), common, squared=squared)

@@ -56,14 +56,14 @@ class NeighbourRows:
         width = len(core.core.keys)
         return cls({repr(row[:width]): row[width:] for row in rows}, counted(core))
 
-    def cell(self, key: str, place: int) -> int:
+    def cell(self, key: str, index: int) -> int:
         """The count of a group; 0 if the database lacks the group."""
         row = self.rows.get(key)
-        return 0 if row is None else row[place]
+        return 0 if row is None else row[index]
 
-    def histogram(self, place: int) -> dict[str, Any]:
+    def histogram(self, index: int) -> dict[str, Any]:
         """The bins and counts of one histogram, by group."""
-        return {key: row[self.counts + place] for key, row in self.rows.items()}
+        return {key: row[self.counts + index] for key, row in self.rows.items()}
 
 
 def counted(core: CorePlan) -> int:
@@ -75,21 +75,21 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
     """How much the rows of two neighbours use of each claim,
     and the differences that no claim covers.
     """
-    left = NeighbourRows.of(core, one)
-    right = NeighbourRows.of(core, other)
-    if core.selection is None and left.rows.keys() != right.rows.keys():
+    first = NeighbourRows.of(core, one)
+    second = NeighbourRows.of(core, other)
+    if core.selection is None and first.rows.keys() != second.rows.keys():
         return ClaimComparison((), ("public keys differ between neighbours",))
     if not core.core.keys and (len(one), len(other)) != (1, 1):
         return ClaimComparison((), ("a statement without keys gives other than one row",))
     result = ClaimComparison()
     for index, cell in enumerate(core.cells):
-        change = changes(left, right, index)
+        change = changes(first, second, index)
         kind = cell_kind(cell.contribution.cell, cell.mechanism)
         result += ClaimComparison((distance(kind, cell.mechanism, change),))
     if core.selection is not None:
-        result += _selection(core, left, right)
+        result += _selection(core, first, second)
     for index, histogram in enumerate(core.histograms):
-        sides = left.histogram(index), right.histogram(index)
+        sides = first.histogram(index), second.histogram(index)
         match histogram.mechanism:
             case TreeMechanism() as tree:
                 result += levels(tree, *sides)
@@ -106,11 +106,11 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
     return result
 
 
-def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:
+def changes(first: NeighbourRows, second: NeighbourRows, index: int) -> list[int]:
     """The difference of a count in each group of either database."""
     return [
-        left.cell(key, place) - right.cell(key, place)
-        for key in left.rows.keys() | right.rows.keys()
+        first.cell(key, index) - second.cell(key, index)
+        for key in first.rows.keys() | second.rows.keys()
     ]
 
 
@@ -141,28 +141,30 @@ def cell_kind(cell: Cell, noise: Mechanism) -> str:
     return f"{names[type(cell)]} {noise.norm}"
 
 
-def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> ClaimComparison:
+def _selection(core: CorePlan, first: NeighbourRows, second: NeighbourRows) -> ClaimComparison:
     """Whether a unit counts once in each of at most so many groups,
     and alone in groups that one database lacks.
 
     Where it has weights, it weighs no more in those groups than their number allows.
     """
     assert core.selection is not None
-    place = len(core.cells)
+    index = len(core.cells)
     wrong = []
     weights = core.selection.weights
-    change = changes(left, right, place)
-    if any(abs(each) > (1 if weights is None else WHOLE) for each in change):
+    change = changes(first, second, index)
+    if any(abs(number) > (1 if weights is None else WHOLE) for number in change):
         wrong.append("a unit counts more than once in a group")
-    for one, other in ((left, right), (right, left)):
-        lonely = [one.cell(key, place) for key in one.rows.keys() - other.rows.keys()]
-        if weights is None and any(each != 1 for each in lonely):
+    for one, other in ((first, second), (second, first)):
+        lonely = [one.cell(key, index) for key in one.rows.keys() - other.rows.keys()]
+        if weights is None and any(number != 1 for number in lonely):
             wrong.append("a group that only one database has holds other than one unit")
-        if weights is not None and any(each > weights.weight(len(lonely)) for each in lonely):
+        if weights is not None and any(number > weights.weight(len(lonely)) for number in lonely):
             wrong.append("a unit weighs too much in groups that only one database has")
-        if any(row[place] < 1 for row in one.rows.values()):
+        if any(row[index] < 1 for row in one.rows.values()):
             wrong.append("a group without units is a candidate")
-    groups = ClaimUsage("threshold L0", sum(each != 0 for each in change), core.selection.groups)
+    groups = ClaimUsage(
+        "threshold L0", sum(number != 0 for number in change), core.selection.groups
+    )
     return ClaimComparison(
         (distance("threshold", core.selection.noise, change), groups), tuple(wrong)
     )
@@ -173,8 +175,8 @@ def _is_histogram(listed: Any) -> bool:
     if listed is None:
         return True
     places, counts = listed
-    whole = all(type(number) is int and number >= 0 for number in [*places, *counts])
-    return whole and len(places) == len(counts) and list(places) == sorted(set(places))
+    natural = all(type(number) is int and number >= 0 for number in [*places, *counts])
+    return natural and len(places) == len(counts) and list(places) == sorted(set(places))
 
 
 def largest_claim_use(uses: Sequence[ClaimUsage]) -> float:

@@ -34,15 +34,15 @@ def without_lost(schema: Schema, table: str) -> str:
         return f'SELECT * FROM data.main."{table}"'
     owner = schema.row_owner(table)
     if not owner.steps:
-        there = f'SELECT 1 FROM audit.main.lost AS lost WHERE lost.unit = t0."{owner.column}"'
+        subquery = f'SELECT 1 FROM audit.main.lost AS lost WHERE lost.unit = t0."{owner.column}"'
     else:
         first = owner.steps[0]
-        there = (
+        subquery = (
             f'SELECT 1 FROM data.main."{first.parent}" AS t1{_joined(schema, table, 2)} JOIN audit.main.lost AS lost '
             f'ON lost.unit = t{len(owner.steps)}."{owner.column}" '
             f'WHERE t1."{first.parent_column}" = t0."{first.column}"'
         )
-    return f'SELECT t0.* FROM data.main."{table}" AS t0 WHERE NOT EXISTS ({there})'
+    return f'SELECT t0.* FROM data.main."{table}" AS t0 WHERE NOT EXISTS ({subquery})'
 
 
 def owned(schema: Schema, table: str) -> tuple[str, str]:
@@ -88,8 +88,8 @@ def _joined(schema: Schema, table: str, first: int) -> str:
     """The joins towards the unit, from the step that leads to ``t{first}`` on."""
     steps = list(enumerate(schema.row_owner(table).steps, 1))[first - 1 :]
     return "".join(
-        f' JOIN data.main."{step.parent}" AS t{place} ON t{place - 1}."{step.column}" = t{place}."{step.parent_column}"'
-        for place, step in steps
+        f' JOIN data.main."{step.parent}" AS t{index} ON t{index - 1}."{step.column}" = t{index}."{step.parent_column}"'
+        for index, step in steps
     )
 
 
@@ -150,25 +150,25 @@ class NeighbourDatabases:
         run = self._connection.execute
         run("DELETE FROM audit.main.chosen")
         private = [name for name, table in self._schema.tables.items() if not table.public]
-        each = "SELECT unit FROM audit.main.sizes"
+        units = "SELECT unit FROM audit.main.sizes"
         queries = [
-            f"{each} WHERE tab = '{name}' ORDER BY n DESC, hash(unit) LIMIT 1" for name in private
+            f"{units} WHERE tab = '{name}' ORDER BY n DESC, hash(unit) LIMIT 1" for name in private
         ]
         heaviest = len(queries)
         queries += [
-            f"{each} GROUP BY unit HAVING count(*) = 1 AND min(tab) = '{name}' ORDER BY hash(unit) LIMIT 1"
+            f"{units} GROUP BY unit HAVING count(*) = 1 AND min(tab) = '{name}' ORDER BY hash(unit) LIMIT 1"
             for name in private
         ]
         queries += extreme_units(self._schema)
-        queries.append(f"{each} GROUP BY unit ORDER BY hash(unit, {seed}) LIMIT {most}")
+        queries.append(f"{units} GROUP BY unit ORDER BY hash(unit, {seed}) LIMIT {most}")
         for index, query in enumerate(queries):
             first = index * 10**6
             run(
                 f"INSERT INTO audit.main.chosen SELECT {first} + row_number() OVER (), unit FROM ({query}) AS q "
                 "WHERE unit IS NOT NULL"
             )
-        found = run("SELECT min(number) FROM audit.main.chosen GROUP BY unit ORDER BY 1").fetchall()
-        numbers = [number for (number,) in found]
+        rows = run("SELECT min(number) FROM audit.main.chosen GROUP BY unit ORDER BY 1").fetchall()
+        numbers = [number for (number,) in rows]
         always = sum(number < heaviest * 10**6 for number in numbers)
         return numbers[: max(most, always)]
 

@@ -157,18 +157,18 @@ def require_answered(planner: Planner, texts: Sequence[str]) -> None:
         which = (
             "the statement" if len(texts) == 1 else f"{len(refusals)} of {len(texts)} statements"
         )
-        said = (
+        sentence = (
             f"nothing was audited: of what was named, {which} cannot be checked under this schema"
         )
-        raise ProgrammingError("\n".join([said, *refusals]))
+        raise ProgrammingError("\n".join([sentence, *refusals]))
 
 
 @contextmanager
 def planner(schema: Schema, neighbours: NeighbourDatabases) -> Iterator[Planner]:
     """A planner, whose ledger is removed at the end of the block."""
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
-        made = Planner(schema, neighbours, Path(folder) / "plans.ledger")
+        audit_planner = Planner(schema, neighbours, Path(folder) / "plans.ledger")
         try:
-            yield made
+            yield audit_planner
         finally:
-            made.close()
+            audit_planner.close()

@@ -99,8 +99,8 @@ def seconds_of_statements(
     started = time.perf_counter()
     for plan in plans:
         look(neighbours, planner, plan, units, clock=clock)
-    each = (time.perf_counter() - started) / max(len(plans), 1) / (1 + len(units))
-    return each * (1 + most) * len(texts)
+    seconds_of_run = (time.perf_counter() - started) / max(len(plans), 1) / (1 + len(units))
+    return seconds_of_run * (1 + most) * len(texts)
 
 
 def _statement(
@@ -111,27 +111,30 @@ def _statement(
     units: Sequence[int],
     clock: AuditClock,
 ) -> AuditCheck:
-    shown = " ".join(text.split())
+    title = " ".join(text.split())
     try:
         plan = planner.plan(text).written()
     except DatabaseError as error:
         return AuditCheck(
-            shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"
+            title, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"
         )
     if not plan.cores:
-        return AuditCheck(shown, "passed", "reads no private table")
+        return AuditCheck(title, "passed", "reads no private table")
     try:
         looked = look(neighbours, planner, plan, units, clock=clock)
     except AuditTimeout:
-        return AuditCheck(shown, "skipped", "the time was up")
-    found = compared(looked, schema.privacy.neighbours == "replace")
+        return AuditCheck(title, "skipped", "the time was up")
+    comparison = compared(looked, schema.privacy.neighbours == "replace")
     unplanned = [core for core in plan.cores if not neighbours.is_planned(core)]
     faults = dict.fromkeys(
-        (*found.faults, *(["the engine sees something that was not planned"] if unplanned else []))
+        (
+            *comparison.faults,
+            *(["the engine sees something that was not planned"] if unplanned else []),
+        )
     )
     if faults:
-        return AuditCheck(shown, "failed", "; ".join(faults), figures(found))
-    return AuditCheck(shown, "passed", _said(plan), figures(found))
+        return AuditCheck(title, "failed", "; ".join(faults), figures(comparison))
+    return AuditCheck(title, "passed", _said(plan), figures(comparison))
 
 
 def look(
@@ -148,14 +151,14 @@ def look(
     """
     try:
         with clock.ending(neighbours.interrupt):
-            whole = _freeze(neighbours, planner, plan, clock)
+            frozen = _freeze(neighbours, planner, plan, clock)
             lacking = []
             for unit in units:
                 with neighbours.without(unit):
                     lacking.append(tuple(_row(neighbours, core, clock) for core in plan.cores))
     except duckdb.InterruptException:
         raise AuditTimeout from None
-    return RunOnNeighbours(plan, whole, tuple(lacking))
+    return RunOnNeighbours(plan, frozen, tuple(lacking))
 
 
 def _freeze(
@@ -166,7 +169,7 @@ def _freeze(
     """
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
-    whole: list[CoreRows | None] = []
+    frozen: list[CoreRows | None] = []
     postprocessor = planner.postprocessor()
     released = NOTHING
     try:
@@ -176,13 +179,13 @@ def _freeze(
             ):
                 neighbours.put(table, rows)
             exact = [_row(neighbours, core, clock) for core in stage.cores]
-            whole += exact
+            frozen += exact
             released += release(
                 ExactRows([rows or [] for rows in exact]), stage.cores, plan.confidence
             )
     finally:
         postprocessor.close()
-    return tuple(whole)
+    return tuple(frozen)
 
 
 def _row(neighbours: NeighbourDatabases, core: CorePlan, clock: AuditClock) -> CoreRows | None:
@@ -200,25 +203,25 @@ def compared(looked: RunOnNeighbours, replaced: bool) -> ClaimComparison:
         for core, rows in zip(looked.plan.cores, exact, strict=True):
             wrong |= dict.fromkeys(() if rows is None else malformed(core, rows))
     for one, other in () if wrong else looked.pairs(replaced):
-        for core, left, right in zip(looked.plan.cores, one, other, strict=True):
-            if left is None or right is None:
+        for core, first, second in zip(looked.plan.cores, one, other, strict=True):
+            if first is None or second is None:
                 wrong |= (
-                    {} if left is right else {"the engine fails on one of two neighbours": None}
+                    {} if first is second else {"the engine fails on one of two neighbours": None}
                 )
                 continue
-            found = compare(core, left, right)
-            wrong |= dict.fromkeys(found.wrong)
-            for use in found.uses:
+            comparison = compare(core, first, second)
+            wrong |= dict.fromkeys(comparison.wrong)
+            for use in comparison.uses:
                 if use.kind not in most or use.ratio > most[use.kind].ratio:
                     most[use.kind] = use
     return ClaimComparison(tuple(most.values()), tuple(wrong))
 
 
-def figures(found: ClaimComparison) -> tuple[PrivateFigure, ...]:
+def figures(comparison: ClaimComparison) -> tuple[PrivateFigure, ...]:
     """The largest use of each claim, as a part of it."""
     return tuple(
         PrivateFigure(use.kind, sqrt(use.ratio) if use.squared else float(use.ratio), 1.0)
-        for use in found.uses
+        for use in comparison.uses
     )
 
 
@@ -242,9 +245,9 @@ def _check_unit_keys(schema: Schema, neighbours: NeighbourDatabases) -> AuditChe
         return AuditCheck(
             "keys on the way to the unit", "failed", f"not unique: {', '.join(twice)}"
         )
-    said = (
+    message = (
         f"unique: {', '.join(map('.'.join, keys))}"
         if keys
         else "none: each private table holds the unit's own column"
     )
-    return AuditCheck("keys on the way to the unit", "passed", said)
+    return AuditCheck("keys on the way to the unit", "passed", message)

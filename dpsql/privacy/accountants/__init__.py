@@ -24,7 +24,7 @@ THEOREMS = _by_name(
     Hybrid, Basic, Parallel, AdvancedComposition, Concentrated, Renyi, LossDistributions
 )
 RULES: Mapping[str, type[CompositionRule]] = {
-    name: each for name, each in THEOREMS.items() if issubclass(each, CompositionRule)
+    name: theorem for name, theorem in THEOREMS.items() if issubclass(theorem, CompositionRule)
 }
 #: What is used where none is named.
 DEFAULT: CompositionRule = Hybrid()

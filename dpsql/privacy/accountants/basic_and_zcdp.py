@@ -41,10 +41,10 @@ class Basic(LedgerSums):
 
     def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of ε."""
-        left = (
+        remaining = (
             Fraction(0) if total.cost.epsilon is None else 1 - total.cost.epsilon / promise.epsilon
         )
-        return max(left, Fraction(0))
+        return max(remaining, Fraction(0))
 
     def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
         """How often ε, or what is left of it, holds the price; never without a pure ε."""
@@ -153,12 +153,12 @@ class Hybrid(LedgerSums):
     @classmethod
     def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """The smaller of the sum of ε and of zCDP converted, of those that hold."""
-        found: list[Fraction] = []
-        for each in (_PURE, _CONCENTRATED):
+        epsilons: list[Fraction] = []
+        for theorem in (_PURE, _CONCENTRATED):
             try:
-                found.append(each.block_epsilon(releases, cost, delta))
+                epsilons.append(theorem.block_epsilon(releases, cost, delta))
             except TheoremInvalid as error:
                 refusal = error
-        if not found:
+        if not epsilons:
             raise refusal
-        return min(found)
+        return min(epsilons)

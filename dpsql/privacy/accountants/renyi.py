@@ -85,13 +85,13 @@ def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
     by Rényi divergences at the order that is best for these releases.
     """
     much = Fraction(10**9)
-    found = min(
+    epsilon = min(
         sum((renyi_of(cost, order) for cost in releases.mechanism_costs), Fraction(0))
         + much
         - renyi_total(much, delta, order)
         for order in ORDERS
     )
-    return max(found, Fraction(0))
+    return max(epsilon, Fraction(0))
 
 
 @lru_cache(maxsize=256)

@@ -58,8 +58,8 @@ class LossDistributions(Theorem):
     @classmethod
     def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
         """ε at the δ of the block and of its thresholds."""
-        whole = require_delta(delta) + threshold_delta(releases)
-        return approximate_cost(_epsilon(releases, whole), whole)
+        total_delta = require_delta(delta) + threshold_delta(releases)
+        return approximate_cost(_epsilon(releases, total_delta), total_delta)
 
     @classmethod
     def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:

@@ -86,8 +86,8 @@ class Checkpoints:
 
     def ledgers_of(self, names: Sequence[str]) -> set[str]:
         """The ids of the ledgers that databases with one of these names had."""
-        found = (_read(self._database(name)) for name in names)
-        return {str(each["ledger"]) for each in found if each is not None}
+        stored = (_read(self._database(name)) for name in names)
+        return {str(record["ledger"]) for record in stored if record is not None}
 
     def bind(self, names: Sequence[str], ledger: str) -> None:
         """From now on databases with these names have this ledger."""
@@ -99,12 +99,12 @@ class Checkpoints:
         """Where the ledger lay when it was last opened;
         None where it is seen for the first time.
         """
-        found = _read(self._ledger(ledger) / "place.json")
-        if found is None:
+        location = _read(self._ledger(ledger) / "place.json")
+        if location is None:
             return None
         return LedgerLocation(
-            str(found["place"]),
-            None if found["file"] is None else (found["file"][0], found["file"][1]),
+            str(location["place"]),
+            None if location["file"] is None else (location["file"][0], location["file"][1]),
         )
 
     def place(self, ledger: str, at: LedgerLocation) -> None:
@@ -118,8 +118,8 @@ class Checkpoints:
 
     def owns(self, ledger: str) -> list[Checkpoint]:
         """How far each analyst's part of the ledger was written."""
-        found = (_Slots(path).read() for path in sorted(self._ledger(ledger).glob("*.analyst")))
-        return [each for each in found if each is not None]
+        stored = (_Slots(path).read() for path in sorted(self._ledger(ledger).glob("*.analyst")))
+        return [checkpoint for checkpoint in stored if checkpoint is not None]
 
     def digests(self, ledger: str) -> EntryDigests:
         """The digests of the entries that the ledger had here, as far as they are known."""
@@ -140,8 +140,8 @@ class Checkpoints:
         )
         self.digests(ledger).add(entry.seq, entry.digest)
         if len(entry.analyst) <= _LONGEST_NAME:
-            own = Checkpoint(entry.seq, entry.digest, entry.own, entry.analyst)
-            _Slots(self._analyst(ledger, entry.analyst)).write(own)
+            of_analyst = Checkpoint(entry.seq, entry.digest, entry.own, entry.analyst)
+            _Slots(self._analyst(ledger, entry.analyst)).write(of_analyst)
 
     def begin_again(self, ledger: str, entries: Sequence[Entry]) -> None:
         """What is remembered of how far the ledger is written is that of these entries,
@@ -227,14 +227,17 @@ class _Slots:
 
     def read(self) -> Checkpoint | None:
         """The newest checkpoint that is whole; None where there is none."""
-        return max(filter(None, self._slots()), key=lambda each: each.seq, default=None)
+        return max(filter(None, self._slots()), key=lambda checkpoint: checkpoint.seq, default=None)
 
     def write(self, new: Checkpoint) -> None:
         """Put a newer checkpoint in the place of the older one."""
         slots = self._slots()
         if any(slot is not None and slot.seq >= new.seq for slot in slots):
             return
-        at = min(range(2), key=lambda number: -1 if (each := slots[number]) is None else each.seq)
+        at = min(
+            range(2),
+            key=lambda number: -1 if (checkpoint := slots[number]) is None else checkpoint.seq,
+        )
         cells = json.dumps([new.seq, new.digest, *cost_texts(new.sum), new.analyst]).encode("ascii")
         try:
             handle = os.open(self._path, os.O_WRONLY)

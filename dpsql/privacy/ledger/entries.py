@@ -58,8 +58,10 @@ class Entry:
     own: Cost
 
     @classmethod
-    def after(cls, last: Entry | None, own: Cost, line: NewEntry, *, start: str, at: str) -> Entry:
-        """The entry that follows ``last``; ``own`` is what its analyst had spent before,
+    def after(
+        cls, last: Entry | None, of_analyst: Cost, line: NewEntry, *, start: str, at: str
+    ) -> Entry:
+        """The entry that follows ``last``; ``of_analyst`` is what its analyst had spent before,
         ``start`` begins the chain.
         """
         entry = cls(
@@ -72,7 +74,7 @@ class Entry:
             cells=storable(line.cells),
             cost=line.cost,
             total=(FREE if last is None else last.total) + line.cost,
-            own=own + line.cost,
+            own=of_analyst + line.cost,
         )
         return replace(entry, digest=_digest(entry.row()))
 
@@ -90,15 +92,15 @@ class Entry:
         moment(str(at), int(seq))
         return cls(int(seq), *texts, *costs)
 
-    def follows(self, last: Entry | None, own: Cost, *, start: str) -> bool:
+    def follows(self, last: Entry | None, of_analyst: Cost, *, start: str) -> bool:
         """Whether number, chain and totals continue those of ``last`` and,
-        for the analyst, ``own``.
+        for the analyst, ``of_analyst``.
         """
         seq, previous, total = (
             (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
         )
         chained = self.seq == seq + 1 and self.previous == previous
-        return chained and self.total == total + self.cost and self.own == own + self.cost
+        return chained and self.total == total + self.cost and self.own == of_analyst + self.cost
 
     @property
     def moment(self) -> datetime:
@@ -250,9 +252,9 @@ def ask_newest_of(tables: LedgerTables, analyst: str, until: int) -> TableRows:
     return tables.execute(_NEWEST, (analyst, until))
 
 
-def own(found: TableRows) -> Cost:
+def own(rows: TableRows) -> Cost:
     """What the analyst had spent, of the answer to that."""
-    row = found.fetchone()
+    row = rows.fetchone()
     return FREE if row is None else Entry.of(row).own
 
 
@@ -271,19 +273,19 @@ def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
         tables.execute(f"SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"),
         tables.execute("SELECT seq, digest FROM head"),
     ]
-    held = asked[0].fetchone()
+    digest_at_seq = asked[0].fetchone()
     row = asked[1].fetchone()
     head = asked[2].fetchall()
     last = None if row is None else Entry.of(row)
-    here = (0, start) if last is None else (last.seq, last.digest)
-    if head != [here]:
-        raise damaged(min(here[0] + 1, head[0][0]) if head else here[0])
-    if seq > here[0]:
+    last_link = (0, start) if last is None else (last.seq, last.digest)
+    if head != [last_link]:
+        raise damaged(min(last_link[0] + 1, head[0][0]) if head else last_link[0])
+    if seq > last_link[0]:
         raise LedgerError(
-            f"the ledger is behind: {seq} entries were charged to it, and it has {here[0]}; put the newer one back, or "
-            "let `dpsql ledger restore` charge what it lacks; nothing is released"
+            f"the ledger is behind: {seq} entries were charged to it, and it has {last_link[0]}; "
+            "put the newer one back, or let `dpsql ledger restore` charge what it lacks; nothing is released"
         )
-    if seq and held != (digest,):
+    if seq and digest_at_seq != (digest,):
         raise LedgerError(
             f"the ledger has another history: entry {seq} is not the one that was charged; put the right one back, or "
             "let `dpsql ledger restore` charge what it lacks; nothing is released"
@@ -297,9 +299,9 @@ def check_chain(tables: LedgerTables, start: str, base: int) -> None:
     owns = dict[str, Cost]()
     if base and last is None:
         raise damaged(base)
-    for each in entries_after(tables, base):
-        before = owns.get(each.analyst) or newest_of(tables, each.analyst, base)
-        if not each.follows(last, before, start=start):
+    for link in entries_after(tables, base):
+        before = owns.get(link.analyst) or newest_of(tables, link.analyst, base)
+        if not link.follows(last, before, start=start):
             raise damaged(1 if last is None else last.seq + 1)
-        owns[each.analyst] = each.own
-        last = each
+        owns[link.analyst] = link.own
+        last = link

@@ -61,7 +61,7 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
+        cls, location: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
     ) -> Ledger:
         """The ledger at a path or a ``postgresql://`` address,
         begun where there is none and none is remembered.
@@ -71,7 +71,7 @@ class Ledger:
         head, and the chain and totals of the newest `CHECKED_ON_OPEN` entries; of a ledger that did
         not lie there before, of all.
         """
-        at = found(place, belongs, names)
+        at = found(location, belongs, names)
         return cls(at.store, at.meta, at.checkpoints, at.seen)
 
     @property
@@ -214,14 +214,14 @@ class Ledger:
             last = self._last(tables, known)
             return 0 if last is None else last.seq
 
-    def keep(self, key: str, entry: int, answer: bytes) -> bytes | None:
+    def keep(self, key: str, entry: int, encoded: bytes) -> bytes | None:
         """Keep an answer that an entry has paid for, and return what is kept under its key:
         the first counts.
 
         None where it is too large to be kept. ``docs/proofs/answers.md``.
         """
         with self._store.transaction(write=True) as tables:
-            stored_answers.keep(tables, self._start, key, entry, answer=answer)
+            stored_answers.keep(tables, self._start, key, entry, encoded=encoded)
             return stored_answers.find(tables, self._start, key)
 
     def kept(self, key: str) -> bytes | None:

@@ -76,11 +76,11 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
     """The named releases, in the order in which they were paid for;
     one that is not as it was written is absent.
     """
-    found = []
+    releases = []
     for *facts, digest, paid, at, analyst, statement in tables.execute(_LISTED).fetchall():
         name, kind, entry, version, described, size, content = facts
         if digest == _digest(start, paid, facts):
-            found.append(
+            releases.append(
                 NamedRelease(
                     name,
                     kind,
@@ -95,7 +95,7 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
                     statement=statement,
                 )
             )
-    return tuple(found)
+    return tuple(releases)
 
 
 def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
@@ -106,8 +106,8 @@ def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
         "SELECT content FROM named_releases WHERE name = ? AND digest = ?",
         (release.name, release.digest),
     ).fetchone()
-    held = None if row is None else row[0]
-    return held if isinstance(held, bytes) and _hash(held) == release.content_digest else None
+    stored = None if row is None else row[0]
+    return stored if isinstance(stored, bytes) and _hash(stored) == release.content_digest else None
 
 
 def require_room(tables: LedgerTables, name: str, size: int) -> None:
@@ -148,9 +148,9 @@ def drop(tables: LedgerTables, name: str, kind: ReleaseKind) -> bool:
     and what it cost, stay.
     """
     where = "FROM named_releases WHERE name = ? AND kind = ?"
-    there = tables.execute(f"SELECT name {where}", (name, kind)).fetchone() is not None
+    exists = tables.execute(f"SELECT name {where}", (name, kind)).fetchone() is not None
     tables.execute(f"DELETE {where}", (name, kind))
-    return there
+    return exists
 
 
 def _digest(start: str, paid: str, facts: list[object]) -> str:

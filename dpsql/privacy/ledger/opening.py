@@ -21,9 +21,9 @@ from dpsql.privacy.ledger.stores.sqlite import LedgerFile
 from dpsql.privacy.ledger.stores.store import LedgerLocation, LedgerTables, Store
 
 
-def is_address(place: str | Path) -> bool:
+def is_address(location: str | Path) -> bool:
     """Whether a ledger is named by the address of a server and not by a path."""
-    return isinstance(place, str) and "://" in place
+    return isinstance(location, str) and "://" in location
 
 
 def ledger_path(source: str | Path) -> Path:
@@ -104,11 +104,11 @@ def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseN
         [_inode(inode) for inode in inodes if (inode.st_nlink > 1) == several]
         for several in (True, False)
     )
-    sought, kept = (
+    sought, stored = (
         [f"{name} {dataset}" for name in dict.fromkeys(names)]
         for names in ([*files, *linked], single)
     )
-    return DatabaseNames(tuple(sought), tuple(kept))
+    return DatabaseNames(tuple(sought), tuple(stored))
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
@@ -138,24 +138,24 @@ class FoundLedger:
     seen: KnownEntry
 
 
-def store_at(place: str | Path) -> Store:
+def store_at(location: str | Path) -> Store:
     """The store of a path or of a ``postgresql://`` address."""
-    if is_address(place):
+    if is_address(location):
         from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
-        return LedgerServer(str(place))
-    return LedgerFile(Path(place))
+        return LedgerServer(str(location))
+    return LedgerFile(Path(location))
 
 
 def found(
-    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
+    location: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
 ) -> FoundLedger:
     """The ledger at the place, begun where there is none and where no database of these names had
     one.
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
     """
-    store = store_at(place)
+    store = store_at(location)
     checkpoints = Checkpoints()
     named = names.at(store)
     known = checkpoints.ledgers_of(named.sought)
@@ -170,22 +170,22 @@ def found(
             )
         meta.require(belongs)
         require_known(known, meta)
-        here = store.whereabouts()
+        location_now = store.whereabouts()
         before = checkpoints.whereabouts(meta.id)
-        _require_original(meta, here, before)
+        _require_original(meta, location_now, before)
         layout.bring_up(tables, meta)
         newest = checkpoints.newest(meta.id)
         last = entries.newest(
             tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest)
         )
-        if here == before:
+        if location_now == before:
             entries.check_chain(
                 tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN)
             )
         else:
             store.require_whole(tables)
             entries.check_chain(tables, meta.start, 0)
-    remember(checkpoints, named, meta, here)
+    remember(checkpoints, named, meta, location_now)
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)
         checkpoints.advance(meta.id, last)
@@ -195,11 +195,11 @@ def found(
 
 
 def remember(
-    checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, here: LedgerLocation
+    checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, location: LedgerLocation
 ) -> None:
     """From now on the databases of these names have this ledger, and it lies here."""
     checkpoints.bind(names.all, meta.id)
-    checkpoints.place(meta.id, here)
+    checkpoints.place(meta.id, location)
 
 
 def complete_digests(
@@ -222,14 +222,14 @@ def require_known(known: set[str], meta: LedgerMeta) -> None:
 
 
 def _require_original(
-    meta: LedgerMeta, here: LedgerLocation, before: LedgerLocation | None
+    meta: LedgerMeta, location: LedgerLocation, before: LedgerLocation | None
 ) -> None:
     """LedgerError where the ledger lay somewhere else, and still does."""
     if (
         before is None
-        or before.place == here.place
-        or before.file in (None, here.file)
-        or here.file is None
+        or before.place == location.place
+        or before.file in (None, location.file)
+        or location.file is None
     ):
         return
     if _id_at(Path(before.place), meta) == meta.id:
@@ -252,8 +252,8 @@ def _id_at(path: Path, meta: LedgerMeta) -> str | None:
 
 
 def _missing(checkpoints: Checkpoints, known: set[str]) -> LedgerError:
-    newest = [each for each in map(checkpoints.newest, known) if each is not None]
-    entries = sum(each.seq for each in newest)
+    newest = [checkpoint for checkpoint in map(checkpoints.newest, known) if checkpoint is not None]
+    entries = sum(checkpoint.seq for checkpoint in newest)
     return LedgerError(
         f"the ledger of this database is missing (entries charged to it: {entries}); put it back or mend `ledger` in "
         "the schema (`dpsql ledger verify` says where it was), or restore a backup with `dpsql ledger restore`; "

@@ -66,11 +66,11 @@ class KnownLedger:
     place: str
 
 
-def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
+def remembered(location: str | Path, names: DatabaseNames) -> list[KnownLedger]:
     """The ledgers that a database of these names, or with its ledger at this place, had."""
     checkpoints = Checkpoints()
     result = []
-    for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
+    for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(location)).sought)):
         newest = checkpoints.newest(ledger)
         at = checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
@@ -81,21 +81,22 @@ def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
 
 
 def begin(
-    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False
+    location: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False
 ) -> str:
     """Begin a ledger where none is, and return its id.
 
     LedgerError where something lies there,
     or where the database had a ledger before and is not to begin ``again``.
     """
-    store = store_at(place)
+    store = store_at(location)
     checkpoints = Checkpoints()
     meta = LedgerMeta.new(belongs)
     named = names.at(store)
-    before = remembered(place, names)
+    before = remembered(location, names)
+    charged = sum(ledger.entries for ledger in before)
     if before and not again:
         raise LedgerError(
-            f"this database had a ledger before (entries charged to it: {sum(each.entries for each in before)}); a new "
+            f"this database had a ledger before (entries charged to it: {charged}); a new "
             "one lets its whole budget be spent once more on the same people; where that is meant, say --new-budget"
         )
     if not store.create(layout.begun(meta)):
@@ -116,14 +117,14 @@ def backup(ledger: Ledger, target: Path) -> int:
     if not file.create(_copied(ledger.store, replace(ledger.meta, is_backup=True))):
         raise LedgerError("the file of the backup is already there; name another one")
     with _whole(file, ledger.meta.belongs) as (_, _, last):
-        held = 0 if last is None else last.seq
-    if held < entries:
+        copied = 0 if last is None else last.seq
+    if copied < entries:
         raise LedgerError("the backup is not what the ledger is; nothing can be restored from it")
-    return held
+    return copied
 
 
 def restore(
-    place: str | Path,
+    location: str | Path,
     belongs: LedgerIdentity,
     names: DatabaseNames,
     source: Path | None,
@@ -136,7 +137,7 @@ def restore(
     beyond what it holds; ``charge`` comes on top, and is needed where nothing is remembered.
     LedgerError where it is not whole, or not the database's.
     """
-    store = store_at(place)
+    store = store_at(location)
     checkpoints = Checkpoints()
     named = names.at(store)
     if source is None and not store.exists():
@@ -148,7 +149,11 @@ def restore(
         )
     with _whole(store if source is None else LedgerFile(source), belongs) as (origin, meta, last):
         require_known(
-            {each for each in checkpoints.ledgers_of(named.sought) if checkpoints.newest(each)},
+            {
+                ledger_id
+                for ledger_id in checkpoints.ledgers_of(named.sought)
+                if checkpoints.newest(ledger_id)
+            },
             meta,
         )
         newest = checkpoints.newest(meta.id)
@@ -159,9 +164,9 @@ def restore(
             )
         lacking = list[NewEntry]()
         if newest is not None:
-            said = _said(newest)
+            statement = _said(newest)
             costs = _lacking(origin, meta.id, last, newest, checkpoints=checkpoints)
-            lacking += [NewEntry(analyst, said, "[]", cost) for analyst, cost in costs]
+            lacking += [NewEntry(analyst, statement, "[]", cost) for analyst, cost in costs]
         if charge is not None and charge != FREE:
             lacking.append(NewEntry(NOBODY, SAID, "[]", charge))
         ledger = (
@@ -200,9 +205,9 @@ def _put(store: Store, meta: LedgerMeta, lacking: Sequence[NewEntry], origin: St
         draft = LedgerFile(Path(folder) / "draft")
         draft.create(_copied(origin, meta))
         _charge(Ledger(draft, meta), lacking)
-        made = store.create(_copied(draft, meta))
+        created = store.create(_copied(draft, meta))
         draft.close()
-    if not made:
+    if not created:
         raise LedgerError("there is something where the ledger would be put; move it away first")
     return Ledger(store, meta)
 
@@ -225,13 +230,19 @@ def _lacking(
     with store.transaction(write=False) as tables:
         shared = 0 if last is None else _shared(tables, min(last.seq, newest.seq), newest, known)
         common = entries.entry(tables, shared)
-        held = {str(own.analyst): newest_of(tables, str(own.analyst), shared) for own in owns}
+        recorded = {
+            str(checkpoint.analyst): newest_of(tables, str(checkpoint.analyst), shared)
+            for checkpoint in owns
+        }
         total = FREE if common is None else common.total
         for entry in entries.entries_after(tables, shared):
             if entry.statement == _said(newest):
-                held[entry.analyst] = held.get(entry.analyst, FREE) + entry.cost
+                recorded[entry.analyst] = recorded.get(entry.analyst, FREE) + entry.cost
                 total += entry.cost
-    lacking = {str(own.analyst): _beyond(own.sum, held[str(own.analyst)]) for own in owns}
+    lacking = {
+        str(checkpoint.analyst): _beyond(checkpoint.sum, recorded[str(checkpoint.analyst)])
+        for checkpoint in owns
+    }
     lacking[NOBODY] = _beyond(_beyond(newest.sum, total), sum(lacking.values(), FREE))
     return [(analyst, cost) for analyst, cost in lacking.items() if cost != FREE]
 
@@ -294,15 +305,15 @@ def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
     seq = number = 0
     while seq < newest:
         with store.transaction(write=False) as tables:
-            page = [each for each in page_after(tables, seq) if each.seq <= newest]
-        yield from ((_ENTRY, each.row()) for each in page)
+            page = [entry for entry in page_after(tables, seq) if entry.seq <= newest]
+        yield from ((_ENTRY, entry.row()) for entry in page)
         seq = page[-1].seq
     while True:
         with store.transaction(write=False) as tables:
             answers = tables.execute(_ANSWERS, (number, newest)).fetchall()
         if not answers:
             return
-        yield from ((_ANSWER, tuple(each[1:])) for each in answers)
+        yield from ((_ANSWER, tuple(stored[1:])) for stored in answers)
         number = answers[-1][0]
 
 
@@ -324,5 +335,5 @@ def _copied_named(store: Store, newest: int) -> Iterator[WriteStatement]:
 def _newest_of_each(ledger: Ledger) -> list[Entry]:
     """The newest entry of each analyst, the newest of all last."""
     return sorted(
-        {each.analyst: each for each in ledger.history()}.values(), key=lambda each: each.seq
+        {entry.analyst: entry for entry in ledger.history()}.values(), key=lambda entry: entry.seq
     )

@@ -82,10 +82,15 @@ class SpentSums:
         return self._first
 
     def since(
-        self, tables: LedgerTables, start: datetime, last: Entry, own: Cost, analyst: str | None
+        self,
+        tables: LedgerTables,
+        start: datetime,
+        last: Entry,
+        ever_spent: Cost,
+        analyst: str | None,
     ) -> tuple[Cost, Cost]:
         """What everybody and the analyst have spent since ``start``;
-        ``own`` is what the analyst ever spent.
+        ``ever_spent`` is what the analyst ever spent.
         """
         if last.moment < start:
             return FREE, FREE
@@ -98,7 +103,9 @@ class SpentSums:
             return total, FREE
         if analyst not in self._owns:
             self._owns[analyst] = FREE if before is None else newest_of(tables, analyst, before.seq)
-        return total, self._difference(tables, last, self._owns[analyst], own, analyst=analyst)
+        return total, self._difference(
+            tables, last, self._owns[analyst], ever_spent, analyst=analyst
+        )
 
     def _begin(self, tables: LedgerTables, start: datetime, last: Entry) -> None:
         """Find the newest entry before the window, which is final once the window has an entry."""
@@ -130,8 +137,8 @@ class SpentSums:
         began = 0 if self._before is None else self._before.seq
         seq, pure = self._pure.get(analyst, (began, Fraction(0)))
         if pure is not None:
-            for each in entries_after(tables, seq, analyst):
-                pure = None if each.cost.epsilon is None else pure + each.cost.epsilon
+            for later in entries_after(tables, seq, analyst):
+                pure = None if later.cost.epsilon is None else pure + later.cost.epsilon
                 if pure is None:
                     break
         self._pure[analyst] = (last.seq, pure)

@@ -30,30 +30,31 @@ def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
 
 def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str, bytes]:
     """The answers that are kept under some of the keys, as they were written."""
-    found = (
+    rows = (
         tables.execute(_FOUND.format(", ".join("?" * len(keys))), tuple(keys)).fetchall()
         if keys
         else []
     )
     return {
-        key: answer
-        for key, entry, paid, answer, digest in found
-        if isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer=answer)
+        key: encoded
+        for key, entry, paid, encoded, digest in rows
+        if isinstance(encoded, bytes)
+        and digest == _digest(start, key, entry, paid, encoded=encoded)
     }
 
 
-def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) -> None:
+def keep(tables: LedgerTables, start: str, key: str, entry: int, encoded: bytes) -> None:
     """Keep the answer that the entry paid for, unless one is kept under the key already;
     a damaged one is replaced.
     """
     paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
-    if len(answer) > LARGEST or paid is None or find(tables, start, key) is not None:
+    if len(encoded) > LARGEST or paid is None or find(tables, start, key) is not None:
         return
-    digest = _digest(start, key, entry, paid[0], answer=answer)
+    digest = _digest(start, key, entry, paid[0], encoded=encoded)
     tables.execute("DELETE FROM answers WHERE key = ?", (key,))
     tables.execute(
         "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)",
-        (key, entry, answer, digest),
+        (key, entry, encoded, digest),
     )
     _forget_oldest(tables)
 
@@ -71,10 +72,10 @@ def _forget_oldest(tables: LedgerTables) -> None:
         size -= freed
 
 
-def _digest(start: str, key: str, entry: int, paid: str, answer: bytes) -> str:
+def _digest(start: str, key: str, entry: int, paid: str, encoded: bytes) -> str:
     """Binds the answer to its key, to the ledger, and to the entry that paid,
     by that entry's own digest.
     """
-    whole = blake2b(f"{start} {key} {entry} {paid} ".encode("ascii"), digest_size=32)
-    whole.update(answer)
-    return whole.hexdigest()
+    digest = blake2b(f"{start} {key} {entry} {paid} ".encode("ascii"), digest_size=32)
+    digest.update(encoded)
+    return digest.hexdigest()

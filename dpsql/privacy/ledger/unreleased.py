@@ -22,7 +22,7 @@ def give_up(tables: LedgerTables, start: str, key: str, number: int) -> None:
     An entry that was given up under the key before is not taken up any more.
     """
     forget(tables, key)
-    stored_answers.keep(tables, start, PREFIX + key, number, answer=str(number).encode("ascii"))
+    stored_answers.keep(tables, start, PREFIX + key, number, encoded=str(number).encode("ascii"))
 
 
 def given_up(tables: LedgerTables, start: str, key: str) -> Entry | None:

@@ -102,7 +102,7 @@ class RandomizedCategories:
     ) -> list[Hashable]:
         """A report for each value, independently."""
         places = [_place(self.values, value) for value in values]
-        return [self.values[place] for place in self.response.draw(places, _entropy=_entropy)]
+        return [self.values[index] for index in self.response.draw(places, _entropy=_entropy)]
 
     def estimate(self, reports: Sequence[Hashable]) -> dict[Hashable, float]:
         """How many of the clients have each value, without bias; it may be below 0."""

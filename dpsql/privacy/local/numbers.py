@@ -97,9 +97,9 @@ class _Bounded:
         """The place of a number on the grid, from −`HALF` to `HALF`, rounded by chance:
         its mean is the number's.
         """
-        place = (self.clamped(value) - self.middle) / self.half * HALF
-        below = place.numerator // place.denominator
-        return below + int(_coin(place - below, entropy))
+        position = (self.clamped(value) - self.middle) / self.half * HALF
+        below = position.numerator // position.denominator
+        return below + int(_coin(position - below, entropy))
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class LocalLaplace(_Bounded):
         noisy = self.noise.perturb(
             [self.on_grid(value, _entropy) for value in values], _entropy=_entropy
         )
-        return [float(self.middle + self.half * place / HALF) for place in noisy]
+        return [float(self.middle + self.half * position / HALF) for position in noisy]
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,11 @@ class Piecewise(_Bounded):
         in the square of the number's unit.
         """
         inside = Fraction(self.window * (self.window + 1), 3)
-        whole = Fraction(self.range * (self.range + 1), 3)
+        variance = Fraction(self.range * (self.range + 1), 3)
         return float(
-            (self.near * inside + (1 - self.near) * whole) / (self.near * HALF) ** 2 * self.half**2
+            (self.near * inside + (1 - self.near) * variance)
+            / (self.near * HALF) ** 2
+            * self.half**2
         )
 
     @property
@@ -236,12 +238,14 @@ class Piecewise(_Bounded):
         places = [self.on_grid(value, _entropy) for value in values]
         near = uniform_below(self.near.denominator, count, _entropy) < self.near.numerator
         inside = uniform_below(2 * self.window + 1, count, _entropy) - self.window
-        whole = uniform_below(2 * self.range + 1, count, _entropy) - self.range
+        uniform = uniform_below(2 * self.range + 1, count, _entropy) - self.range
         drawn = [
             index + int(moved) if close else int(far)
-            for index, close, moved, far in zip(places, near, inside, whole, strict=True)
+            for index, close, moved, far in zip(places, near, inside, uniform, strict=True)
         ]
-        return [float(self.middle + self.half * place / (HALF * self.near)) for place in drawn]
+        return [
+            float(self.middle + self.half * position / (HALF * self.near)) for position in drawn
+        ]
 
 
 @dataclass(frozen=True)
@@ -286,11 +290,11 @@ def _ends(bounds: Bounds) -> tuple[Fraction, Fraction]:
     return _number(low, "a bound"), _number(high, "a bound")
 
 
-def _number(value: object, what: str) -> Fraction:
+def _number(value: object, name: str) -> Fraction:
     """The number as it is, with no rounding."""
     if isinstance(value, int | float | Decimal | Rational) and isfinite(value):
         return Fraction(value)
-    raise ValueError(f"{what} must be a finite number, not {value!r}")
+    raise ValueError(f"{name} must be a finite number, not {value!r}")
 
 
 def _coin(chance: Fraction, entropy: Entropy) -> bool:
@@ -299,9 +303,9 @@ def _coin(chance: Fraction, entropy: Entropy) -> bool:
     """
     while chance:
         scaled = chance * (1 << 64)
-        whole = scaled.numerator // scaled.denominator
+        digits = scaled.numerator // scaled.denominator
         drawn = int(words(entropy, 1)[0])
-        if drawn != whole:
-            return drawn < whole
-        chance = scaled - whole
+        if drawn != digits:
+            return drawn < digits
+        chance = scaled - digits
     return False

@@ -182,14 +182,16 @@ class TopKPeeling:
         self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> tuple[int, ...]:
         """The places of the chosen values, over one group's places and their exact counts."""
-        whole = [0] * self.values
+        utilities = [0] * self.values
         for index, count in zip(places, counts, strict=True):
             if 0 <= index < self.values:
-                whole[index] = min(count, MOST_COUNT)
-        left = list(range(self.values))
+                utilities[index] = min(count, MOST_COUNT)
+        remaining = list(range(self.values))
         chosen = list[int]()
         for _ in range(self.most):
             chosen.append(
-                left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy))
+                remaining.pop(
+                    self.each.draw([utilities[index] for index in remaining], _entropy=_entropy)
+                )
             )
         return tuple(chosen)

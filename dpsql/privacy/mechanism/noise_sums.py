@@ -51,12 +51,12 @@ def sum_half_width(terms: Sequence[NoiseTerm], confidence: float) -> float:
     >>> noise.half_width(0.95), sum_half_width([NoiseTerm(noise, Fraction(1))] * 2, 0.95)
     (30, 41.0)
     """
-    left = tuple(sorted((term for term in terms if term.weight and term.times), key=repr))
-    if not left:
+    random_terms = tuple(sorted((term for term in terms if term.weight and term.times), key=repr))
+    if not random_terms:
         return 0.0
-    if len(left) == 1 and left[0].times == 1:
-        return float(left[0].noise.half_width(confidence) * abs(left[0].weight))
-    return _half_width(left, confidence)
+    if len(random_terms) == 1 and random_terms[0].times == 1:
+        return float(random_terms[0].noise.half_width(confidence) * abs(random_terms[0].weight))
+    return _half_width(random_terms, confidence)
 
 
 @lru_cache(maxsize=1024)
@@ -91,7 +91,7 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
     )  # the masses at ±k·finest reach half a step further
 
 
-def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
+def _reach(terms: Sequence[NoiseTerm], exponent: float) -> float:
     """A bound that the sum passes with probability at most exp(−wanted) on either side,
     by Chernoff's inequality.
     """
@@ -103,11 +103,11 @@ def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
         for term in terms
         if isinstance(term.noise, Laplace)
     ]
-    rate = min(0.5 / max(scales) if scales else inf, sqrt(wanted / variance) if variance else 1.0)
+    rate = min(0.5 / max(scales) if scales else inf, sqrt(exponent / variance) if variance else 1.0)
     grown = sum(
         term.times * _log_moment(term.noise, rate * float(abs(term.weight))) for term in terms
     )
-    return (wanted + grown) / rate + sum(float(abs(term.weight)) for term in terms)
+    return (exponent + grown) / rate + sum(float(abs(term.weight)) for term in terms)
 
 
 def _noise_variance(noise: Laplace | Gaussian) -> float:
@@ -125,22 +125,23 @@ def _log_moment(noise: Laplace | Gaussian, rate: float) -> float:
 
 def _lattice(terms: Sequence[NoiseTerm]) -> Fraction:
     """The largest number of which all weights are multiples: the sum is one, too."""
-    whole = reduce(lcm, (term.weight.denominator for term in terms))
+    denominator = reduce(lcm, (term.weight.denominator for term in terms))
     return Fraction(
         reduce(
-            gcd, (abs(term.weight.numerator) * whole // term.weight.denominator for term in terms)
+            gcd,
+            (abs(term.weight.numerator) * denominator // term.weight.denominator for term in terms),
         ),
-        whole,
+        denominator,
     )
 
 
 def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.float64]:
     """P(|sum| <= k·step) for k = 0 … most, on a lattice that wraps around far beyond."""
     size = 1 << (2 * most + 1).bit_length()
-    whole = np.ones(size // 2 + 1)
+    transform = np.ones(size // 2 + 1)
     for term in terms:
-        whole = whole * np.fft.rfft(_masses(term, step, size)).real ** term.times
-    masses = np.fft.irfft(whole, size)
+        transform = transform * np.fft.rfft(_masses(term, step, size)).real ** term.times
+    masses = np.fft.irfft(transform, size)
     return np.asarray(
         np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64
     )
@@ -157,8 +158,8 @@ def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
     if stride >= 1 and abs(stride * step - float(abs(term.weight))) <= 1e-9 * step:
         exact = np.where(places % stride == 0, _weights(term.noise, places / stride, None), 0.0)
         return np.asarray(exact / exact.sum(), dtype=np.float64)
-    found = _weights(term.noise, places.astype(np.float64), term.deviation / step)
-    return np.asarray(found / found.sum(), dtype=np.float64)
+    weights = _weights(term.noise, places.astype(np.float64), term.deviation / step)
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def _weights(

@@ -107,11 +107,11 @@ class QuantileChoice:
         self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy
     ) -> ChosenQuantile:
         """The quantile's bins in a group; ``row`` is how much one row counts."""
-        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
+        cell = self.value.draw(*ordered.near(self.target), _entropy=entropy)
         first, last, shows_rows = self.around.ends(
-            place, ordered.counts, confidence, row, _entropy=entropy
+            cell, ordered.counts, confidence, row, _entropy=entropy
         )
-        return ChosenQuantile(place, (first, last), shows_rows)
+        return ChosenQuantile(cell, (first, last), shows_rows)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class OrderedBins:
     def counts(self, edges: Sequence[int]) -> list[int]:
         """The exact counts between bins: from each edge to the one before the next."""
         sums = self._sums[np.searchsorted(self._places, np.array(edges, np.int64))]
-        return [int(each) for each in np.diff(sums)]
+        return [int(count) for count in np.diff(sums)]
 
 
 def exact_utilities(

@@ -53,7 +53,7 @@ class QuantileSplit:
         while level:
             result.append(level)
             level = [
-                side for each in level for side in (each.before, each.after) if side is not None
+                side for split in level for side in (split.before, split.after) if side is not None
             ]
         return result
 
@@ -92,7 +92,7 @@ class QuantileRecursion:
         """
         levels = self.first.levels
         tail = confidence_tail(confidence) / sum(map(len, levels))
-        return sum(max(_rank_error(each, self.bins, tail) for each in level) for level in levels)
+        return sum(max(_rank_error(split, self.bins, tail) for split in level) for level in levels)
 
     def choose(
         self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
@@ -100,28 +100,30 @@ class QuantileRecursion:
         """The chosen bins and the counts around them,
         over one group's bins and their exact counts.
         """
-        found = dict[RankTarget, int]()
+        cell_of_target = dict[RankTarget, int]()
         waiting = [(self.first, RowsBetween.of_all(places, counts, self.bins))]
         while waiting:
             split, rows = waiting.pop()
             drawn = split.value.draw(*rows.near(split.rank), _entropy=_entropy)
-            found[split.target] = rows.place(drawn)
+            cell_of_target[split.target] = rows.place(drawn)
             waiting += [
-                (side, part)
-                for side, part in zip((split.before, split.after), rows.divided(drawn), strict=True)
+                (side, part_rows)
+                for side, part_rows in zip(
+                    (split.before, split.after), rows.divided(drawn), strict=True
+                )
                 if side is not None
             ]
-        tree, cells = self.grown(found.values())
+        tree, cells = self.grown(cell_of_target.values())
         inside = OrderedBins(places, counts, self.bins).counts(cells)
         return CountedQuantiles(
-            found, cells, tree.grow(range(tree.bins), inside, _entropy=_entropy)
+            cell_of_target, cells, tree.grow(range(tree.bins), inside, _entropy=_entropy)
         )
 
     def grown(self, chosen: Iterable[int]) -> tuple[TreeMechanism, list[int]]:
         """The tree around released bins, and the edges of its leaves:
         those around each of them, all together.
         """
-        cells = sorted({edge for place in chosen for edge in cells_around(place, self.bins)})
+        cells = sorted({edge for cell in chosen for edge in cells_around(cell, self.bins)})
         return replace(self.around, bins=len(cells) - 1), cells
 
 
@@ -151,13 +153,13 @@ class RowsBetween:
         and how many parts in a row have each.
         """
         full = len(self._places)
-        part = np.arange(PARTS)
+        numbers = np.arange(PARTS)
         ends = np.concatenate([[0], np.cumsum(self._counts)])
-        own = self._counts[:, None]
+        counts = self._counts[:, None]
         low = np.repeat(ends[:, None], PARTS + 1, 1)
         high = np.repeat(ends[:, None], PARTS + 1, 1)
-        low[:full, 1:] += own * part // PARTS
-        high[:full, 1:] -= -own * (part + 1) // PARTS
+        low[:full, 1:] += counts * numbers // PARTS
+        high[:full, 1:] -= -counts * (numbers + 1) // PARTS
         widths = np.ones(
             (full + 1, PARTS + 1), np.int64
         )  # of each row: the empty bins before a full one, its parts
@@ -174,20 +176,20 @@ class RowsBetween:
 
     def divided(self, drawn: int) -> tuple[RowsBetween, RowsBetween]:
         """The rows up to the middle of a drawn part of a bin, and the rows behind it."""
-        place = self.place(drawn)
+        cell = self.place(drawn)
         at = int(np.searchsorted(self._places, self.place(drawn)))
         before = self._counts[: at + 1].copy()
         after = self._counts[at:].copy()
-        if at < len(self._places) and self._places[at] == place:
+        if at < len(self._places) and self._places[at] == cell:
             before[-1] = before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)
             after[0] -= before[-1]
             return (
-                RowsBetween(self._places[: at + 1], before, self.first, place),
-                RowsBetween(self._places[at:], after, place, self.last),
+                RowsBetween(self._places[: at + 1], before, self.first, cell),
+                RowsBetween(self._places[at:], after, cell, self.last),
             )
         return (
-            RowsBetween(self._places[:at], before[:at], self.first, place),
-            RowsBetween(self._places[at:], after, place, self.last),
+            RowsBetween(self._places[:at], before[:at], self.first, cell),
+            RowsBetween(self._places[at:], after, cell, self.last),
         )
 
 
@@ -205,7 +207,7 @@ def exact_splits(
         split, rows = waiting.pop()
         yield split, rows.place(drawn(rows)), *rows.near(split.rank)
         sides = zip((split.before, split.after), rows.divided(drawn(rows)), strict=True)
-        waiting += [(side, part) for side, part in sides if side is not None]
+        waiting += [(side, rows_of_side) for side, rows_of_side in sides if side is not None]
 
 
 def exact_counts(
@@ -222,7 +224,7 @@ def exact_counts(
 
 
 def _dearest(level: Sequence[QuantileSplit]) -> Cost:
-    costs = [each.value.cost for each in level]
+    costs = [split.value.cost for split in level]
     epsilons = [cost.epsilon for cost in costs if cost.epsilon is not None]
     return Cost(
         max(epsilons) if len(epsilons) == len(costs) else None, max(cost.rho for cost in costs)

@@ -30,17 +30,17 @@ from dpsql.privacy.sampling import Entropy
 FINE_SCALE = 100
 
 
-def cells_around(place: int, bins: int) -> list[int]:
+def cells_around(cell: int, bins: int) -> list[int]:
     """The bins at which the cells around a place begin, and the end of the last.
 
     >>> cells_around(6, 20)
     [0, 2, 4, 5, 6, 7, 8, 9, 11, 15, 20]
     """
-    before = place
-    behind = bins - place - 1
-    starts = [place - (1 << power) for power in range(before.bit_length()) if 1 << power < before]
-    ends = [place + 1 + (1 << power) for power in range(behind.bit_length()) if 1 << power < behind]
-    return sorted({0, *starts, place, place + 1, *ends, bins})
+    before = cell
+    after = bins - cell - 1
+    starts = [cell - (1 << power) for power in range(before.bit_length()) if 1 << power < before]
+    ends = [cell + 1 + (1 << power) for power in range(after.bit_length()) if 1 << power < after]
+    return sorted({0, *starts, cell, cell + 1, *ends, bins})
 
 
 def most_cells(bins: int) -> int:
@@ -52,7 +52,7 @@ def most_cells(bins: int) -> int:
     (1, 5, 34)
     """
     begun = [(1 << power) + 1 for power in range(bins.bit_length())]
-    return max(len(cells_around(place, bins)) - 1 for place in (bins // 2, *begun) if place < bins)
+    return max(len(cells_around(cell, bins)) - 1 for cell in (bins // 2, *begun) if cell < bins)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RankInterval:
 
     def ends(
         self,
-        place: int,
+        cell: int,
         counts: Callable[[Sequence[int]], Sequence[int]],
         confidence: float,
         row: int,
@@ -93,7 +93,7 @@ class RankInterval:
         Also whether there are rows by these counts: they say so, or the interval is not the whole
         range. ``counts`` gives the exact counts between edges, of which a row adds ``row``.
         """
-        tree, cells = self.grown(place)
+        tree, cells = self.grown(cell)
         noisy = tree.grow(range(tree.bins), counts(cells), _entropy=_entropy)
         ranks = _factors(tree, self.part) @ np.array(_nodes(noisy), float)
         one_sided = 1 - min(2 * confidence_tail(confidence), 0.5)
@@ -104,14 +104,14 @@ class RankInterval:
         last = next(
             (edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0
         )
-        low = min(cells[first - 1], place)
-        high = max(cells[last + 1] - 1, place)
+        low = min(cells[first - 1], cell)
+        high = max(cells[last + 1] - 1, cell)
         shows_rows = (low, high) != (0, self.bins - 1) or noisy.shows_rows(confidence)
         return low, high, shows_rows
 
-    def grown(self, place: int) -> tuple[TreeMechanism, list[int]]:
+    def grown(self, cell: int) -> tuple[TreeMechanism, list[int]]:
         """The tree around a released bin, and the edges of its leaves."""
-        cells = cells_around(place, self.bins)
+        cells = cells_around(cell, self.bins)
         return replace(self.tree, bins=len(cells) - 1), cells
 
 
@@ -134,7 +134,7 @@ def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
+def _weights(tree: TreeMechanism, fraction: Fraction) -> NDArray[np.object_]:
     """By what the counts of all nodes are multiplied to give how far each edge is behind the rank.
 
     The estimates of a node's children are moved by one common amount,
@@ -148,25 +148,27 @@ def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
     at = 0
     estimates = {0: nothing}
     for (level, start), size in zip(_parents(tree), sizes, strict=True):
-        own = nodes[at : at + size]
-        missing = nothing if level == 1 else (estimates[start] - own.sum(axis=0)) / size
-        estimates |= dict(zip(edges(tree, level, start)[:-1], own + missing, strict=True))
+        node_sums = nodes[at : at + size]
+        missing = nothing if level == 1 else (estimates[start] - node_sums.sum(axis=0)) / size
+        estimates |= dict(zip(edges(tree, level, start)[:-1], node_sums + missing, strict=True))
         at += size
     sums = np.cumsum([nothing, *(estimates[leaf] for leaf in range(tree.bins))], axis=0)
-    result: NDArray[np.object_] = sums - part * sums[-1]
+    result: NDArray[np.object_] = sums - fraction * sums[-1]
     return result
 
 
 @lru_cache(maxsize=256)
-def _factors(tree: TreeMechanism, part: Fraction) -> NDArray[np.float64]:
+def _factors(tree: TreeMechanism, fraction: Fraction) -> NDArray[np.float64]:
     """The weights as doubles."""
-    return _weights(tree, part).astype(np.float64)
+    return _weights(tree, fraction).astype(np.float64)
 
 
 @lru_cache(maxsize=256)
-def _half_widths(tree: TreeMechanism, part: Fraction, confidence: float) -> NDArray[np.float64]:
+def _half_widths(tree: TreeMechanism, fraction: Fraction, confidence: float) -> NDArray[np.float64]:
     """How far the noise moves each of these ranks at most, with that confidence."""
-    return np.array([_half_width(tree.node, weight, confidence) for weight in _weights(tree, part)])
+    return np.array(
+        [_half_width(tree.node, weight, confidence) for weight in _weights(tree, fraction)]
+    )
 
 
 def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confidence: float) -> float:
@@ -179,6 +181,7 @@ def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confiden
     if noise.scale <= FINE_SCALE:
         return sum_half_width([NoiseTerm(noise, *item) for item in times.items()], confidence)
     fine = [
-        NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()
+        NoiseTerm(Laplace(1, FINE_SCALE * weight), Fraction(1), many)
+        for weight, many in times.items()
     ]
     return (sum_half_width(fine, confidence) + 1) * float(noise.scale / FINE_SCALE)

@@ -73,8 +73,8 @@ class AboveThreshold:
         """
         border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])
         noise = self.query_noise
-        for index, answer in enumerate(answers):
-            if answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border:
+        for index, query_answer in enumerate(answers):
+            if query_answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border:
                 return index
         return None
 
@@ -141,8 +141,8 @@ class ClippingBoundSearch:
     @property
     def left(self) -> int:
         """How many rows may be above the chosen size, in the steps of counts, but for noise."""
-        each = self.each
-        return ceil(LEFT * each.sensitivity / each.epsilon)
+        mechanism = self.each
+        return ceil(LEFT * mechanism.sensitivity / mechanism.epsilon)
 
     def half_width(self, confidence: float) -> int:
         """How many more or fewer than that are above it at most with that confidence."""
@@ -152,8 +152,8 @@ class ClippingBoundSearch:
         self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> int:
         """The place of the chosen size, over one group's places and their exact counts."""
-        found = self.each.draw(self._queries(places, counts), -self.left, _entropy=_entropy)
-        return self.sizes - 1 if found is None else found
+        index = self.each.draw(self._queries(places, counts), -self.left, _entropy=_entropy)
+        return self.sizes - 1 if index is None else index
 
     def _queries(self, places: Sequence[int], counts: Sequence[int]) -> Iterator[int]:
         """Minus the number of rows above each size but the last, one after the other."""

@@ -136,7 +136,7 @@ class NoisyTree:
         self.tree = tree
         pairs = ((index // tree.merged, count) for index, count in zip(places, counts, strict=True))
         inside = sorted((leaf, count) for leaf, count in pairs if 0 <= leaf < tree.bins)
-        self._bins = [place for place, _ in inside]
+        self._bins = [index for index, _ in inside]
         self._sums = list(accumulate((count for _, count in inside), initial=0))
         self._entropy = entropy
         self._read: dict[tuple[int, int], tuple[int, ...]] = {}

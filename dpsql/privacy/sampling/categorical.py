@@ -104,12 +104,12 @@ def exponential(
             return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])
 
 
-def _lies_below(whole: int, weight: int, gamma: Fraction, bits: int, entropy: Entropy) -> bool:
+def _lies_below(digits: int, weight: int, gamma: Fraction, bits: int, entropy: Entropy) -> bool:
     """Whether a uniform number of [whole, whole + 1) lies below weight·2^bits·exp(−γ)."""
-    while (threshold := floor_exp(gamma, bits, weight)) == whole and gamma > 0:
-        whole = whole << 64 | int(words(entropy, 1)[0])
+    while (threshold := floor_exp(gamma, bits, weight)) == digits and gamma > 0:
+        digits = digits << 64 | int(words(entropy, 1)[0])
         bits = bits + 64
-    return whole < threshold
+    return digits < threshold
 
 
 def randomized_response(
@@ -122,9 +122,9 @@ def randomized_response(
     true = np.asarray(values, np.int64)
     if len(true) and (int(true.min()) < 0 or int(true.max()) >= categories):
         raise ValueError(f"a value is not one of the {categories} categories 0..{categories - 1}")
-    kept = uniform_below(truth.denominator, len(true), _entropy) < truth.numerator
+    truthful = uniform_below(truth.denominator, len(true), _entropy) < truth.numerator
     other = uniform_below(categories - 1, len(true), _entropy)
-    return [int(value) for value in np.where(kept, true, other + (other >= true))]
+    return [int(value) for value in np.where(truthful, true, other + (other >= true))]
 
 
 def _gaps(utilities: IntegerArray, rate: Fraction) -> NDArray[np.int64]:

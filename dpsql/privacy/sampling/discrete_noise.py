@@ -91,28 +91,30 @@ def _levels(scale: Fraction) -> tuple[_Level, ...]:
 
 
 def _digits(
-    level: _Level, place: int, drawn: NDArray[np.uint64], entropy: Entropy
+    level: _Level, index: int, drawn: NDArray[np.uint64], entropy: Entropy
 ) -> NDArray[np.int64]:
     """The digit for each uniform number whose first 64 bits are drawn: how many F(v) it reaches."""
     digit = level.thresholds.searchsorted(drawn, "right").astype(np.int64, copy=False)
     for i in (level.marked[digit] == drawn).nonzero()[0]:
-        digit[i] = _settle(level, int(drawn[i]), place, entropy)
+        digit[i] = _settle(level, int(drawn[i]), index, entropy)
     return digit
 
 
-def _many_digits(level: _Level, place: int, size: int, entropy: Entropy) -> NDArray[np.int64]:
+def _many_digits(level: _Level, index: int, size: int, entropy: Entropy) -> NDArray[np.int64]:
     """size digits, from 16 bits each where no threshold begins with these 16 bits, else from 64."""
     prefix = np.frombuffer(read_bytes(entropy, 2 * size), "<u2").astype(np.uint64)
-    held = np.bincount((level.thresholds >> np.uint64(48)).astype(np.int64), minlength=1 << 16)
-    guide = np.where(held == 0, np.cumsum(held), -1)
+    thresholds_in_bucket = np.bincount(
+        (level.thresholds >> np.uint64(48)).astype(np.int64), minlength=1 << 16
+    )
+    guide = np.where(thresholds_in_bucket == 0, np.cumsum(thresholds_in_bucket), -1)
     digit: NDArray[np.int64] = guide[prefix].astype(np.int64, copy=False)
     unclear = (digit < 0).nonzero()[0]
     drawn = prefix[unclear] << np.uint64(48) | words(entropy, len(unclear)) >> np.uint64(16)
-    digit[unclear] = _digits(level, place, drawn, entropy)
+    digit[unclear] = _digits(level, index, drawn, entropy)
     return digit
 
 
-def _settle(level: _Level, word: int, place: int, entropy: Entropy) -> int:
+def _settle(level: _Level, word: int, index: int, entropy: Entropy) -> int:
     """The digit for a uniform number whose first 64 bits equal a threshold's,
     from as many further bits as it takes.
     """
@@ -127,7 +129,7 @@ def _settle(level: _Level, word: int, place: int, entropy: Entropy) -> int:
         thresholds = cumulative(level.rate, count, bits, level.top)
         certain = sum(threshold < prefix for threshold in thresholds)
         if certain == sum(threshold <= prefix for threshold in thresholds):
-            if certain << 8 * place >= 1 << 62:
+            if certain << 8 * index >= 1 << 62:
                 raise OverflowError("a noise value beyond 62 bits")
             return certain
 
@@ -161,10 +163,10 @@ def discrete_gaussian(
         near = magnitude.astype(np.float64)
         gamma = (near - near_centre) ** 2 * half_precision
         error = (near + near_centre) ** 2 * (half_precision * 2.0**-49)
-        kept = coins(
+        accepted = coins(
             gamma, error, lambda i: (int(magnitude[i]) - centre) ** 2 / (2 * variance), _entropy
         )
-        return _signed(magnitude, kept, _entropy)
+        return _signed(magnitude, accepted, _entropy)
 
     return _collect(size, 0.7 if scale > 4 else 0.3, propose)
 
@@ -190,12 +192,12 @@ def _gaussian_proposal(variance: Fraction) -> tuple[Fraction, Fraction, float, f
 
 
 def _signed(
-    magnitude: NDArray[np.int64], kept: NDArray[np.bool_], entropy: Entropy
+    magnitude: NDArray[np.int64], proposed: NDArray[np.bool_], entropy: Entropy
 ) -> NDArray[np.int64]:
     """The kept magnitudes under fair signs, without those that came out as minus zero."""
     negative = signs(entropy, len(magnitude))
     signed: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)
-    accepted: NDArray[np.int64] = signed[kept & ~(negative & (magnitude == 0))]
+    accepted: NDArray[np.int64] = signed[proposed & ~(negative & (magnitude == 0))]
     return accepted
 
 

@@ -55,10 +55,10 @@ def uniform_below(bound: int, size: int, entropy: Entropy) -> NDArray[np.int64]:
     if not 1 <= bound <= 1 << 62:
         raise ValueError(f"a uniform draw needs 1 <= bound <= 2^62, not {bound}")
     mask = np.uint64((1 << (bound - 1).bit_length()) - 1)
-    kept: list[NDArray[np.int64]] = []
+    accepted: list[NDArray[np.int64]] = []
     missing = size
     while missing > 0:
         drawn = (words(entropy, 2 * missing + 4) & mask).astype(np.int64)
-        kept.append(drawn[drawn < bound][:missing])
-        missing -= len(kept[-1])
-    return np.concatenate(kept) if kept else np.empty(0, np.int64)
+        accepted.append(drawn[drawn < bound][:missing])
+        missing -= len(accepted[-1])
+    return np.concatenate(accepted) if accepted else np.empty(0, np.int64)

@@ -107,8 +107,8 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
 
 def _ledger(schema: Schema) -> Iterator[Finding]:
     if schema.ledger is None and schema.is_elsewhere:
-        said = f'not set, and beside data elsewhere there is no place for it; write ledger = "{schema.name}.ledger"'
-        yield Finding("error", "ledger", said)
+        message = f'not set, and beside data elsewhere there is no place for it; write ledger = "{schema.name}.ledger"'
+        yield Finding("error", "ledger", message)
     elif schema.ledger is None:
         yield Finding(
             "note",
@@ -155,8 +155,8 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
         if other.may_be_null and "nullable" not in other.model_fields_set
     ]
     if doubles:
-        said = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
-        yield Finding("note", f"table {name}", said)
+        message = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
+        yield Finding("note", f"table {name}", message)
     identifiers = identifiers_of(schema, name)
     unbounded = numbers_without_bounds(schema, name)
     thresholded = (
@@ -193,13 +193,13 @@ def _rows_of_nobody(schema: Schema, name: str) -> Iterator[Finding]:
     if not schema.tables[name].columns[link].nullable:
         return
     if schema.privacy.orphans == "each":
-        said = "rows in which it is NULL are each a unit of their own"
+        message = "rows in which it is NULL are each a unit of their own"
     else:
-        said = (
+        message = (
             "rows in which it is NULL belong to no unit and are in no answer, so that counts and sums lack them and "
             'shares are wrong; orphans = "each" in [privacy] makes each a unit of its own'
         )
-    yield Finding("note", f"table {name}, column {link}", said)
+    yield Finding("note", f"table {name}, column {link}", message)
 
 
 def identifiers_of(schema: Schema, name: str) -> set[str]:
@@ -207,8 +207,8 @@ def identifiers_of(schema: Schema, name: str) -> set[str]:
     and both ends of references.
     """
     table = schema.tables[name]
-    found = {schema.owner(name).column, *table.references, *(table.key or ())}
-    return found | {
+    identifiers = {schema.owner(name).column, *table.references, *(table.key or ())}
+    return identifiers | {
         step.parent_column
         for other in schema.tables
         if not schema.tables[other].public
@@ -246,8 +246,8 @@ def _row_limit_findings(
             else f", with {max(rows // 4, 1)} ± {error_of(schema.privacy, max(rows // 4, 1)):,.0f}"
         )
         many = "1 row" if rows == 1 else f"{rows} rows"
-        said = f"with {many} per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
-        yield Finding("note", f"table {name}, max_rows_per_unit", said)
+        message = f"with {many} per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
+        yield Finding("note", f"table {name}, max_rows_per_unit", message)
 
 
 def _unproved_keys(schema: Schema, catalog: Catalog) -> Iterator[Finding]:

@@ -177,8 +177,10 @@ def _table(table: PlainTable, guesses: Guesses, several: bool, choices: Choices)
     else:
         yield f"max_rows_per_unit = {choices.limits[table.name]}"
     if fold(table.real.name) != table.name:
-        there = PurePath(table.real.place).name if table.real.place is not None else table.real.name
-        yield f"table = {_quoted(there)}"
+        source_name = (
+            PurePath(table.real.place).name if table.real.place is not None else table.real.name
+        )
+        yield f"table = {_quoted(source_name)}"
     if table.real.csv:
         yield f"csv = {{ {', '.join(f'{mark} = {_value(value)}' for mark, value in table.real.csv.items())} }}"
     yield from _key(table, guesses.keys, choices)
@@ -186,8 +188,8 @@ def _table(table: PlainTable, guesses: Guesses, several: bool, choices: Choices)
     yield f"[tables.{table.name}.columns]"
     for column in table.columns:
         yield _column(column, advised=table.name not in (choices.public or ()))
-    for left in table.left_out:
-        yield f"# Left out: column {_quoted(left.there)}: {_one_line(left.reason)}"
+    for omitted in table.left_out:
+        yield f"# Left out: column {_quoted(omitted.there)}: {_one_line(omitted.reason)}"
 
 
 def _key(table: PlainTable, keys: Mapping[str, str], choices: Choices) -> Iterator[str]:
@@ -205,10 +207,10 @@ def _key(table: PlainTable, keys: Mapping[str, str], choices: Choices) -> Iterat
 def _references(
     table: PlainTable, guesses: Mapping[str, str], several: bool, choices: Choices
 ) -> Iterator[str]:
-    kept = guesses if choices.references is None else choices.references.get(table.name, {})
-    if kept:
+    references = guesses if choices.references is None else choices.references.get(table.name, {})
+    if references:
         flag = "" if table.references or choices.references is not None else _GUESS
-        entries = (f"{column} = {_quoted(target)}" for column, target in kept.items())
+        entries = (f"{column} = {_quoted(target)}" for column, target in references.items())
         yield f"references = {{ {', '.join(entries)} }}{flag}"
     elif several and choices.references is None:
         yield _REFERENCES
@@ -219,9 +221,11 @@ def _column(column: PlainColumn, *, advised: bool) -> str:
     nullable = ", nullable = true" if column.nullable else ""
     values = f", values = {_value(stored.members)}" if stored.members else ""
     nulls = f", nulls = {_value(column.nulls)}" if column.nulls else ""
-    there = "" if column.there is None else f", column = {_value(column.there)}"
-    advice = "" if not advised else _MEMBERS if values else _advice(column.name, stored.type)
-    return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{nulls}{there} }}{advice}'
+    source_column = "" if column.there is None else f", column = {_value(column.there)}"
+    advice = ""
+    if advised:
+        advice = _MEMBERS if values else _advice(column.name, stored.type)
+    return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{nulls}{source_column} }}{advice}'
 
 
 def _advice(column: str, sql_type: SqlType) -> str:

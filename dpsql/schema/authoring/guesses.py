@@ -66,7 +66,7 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
     """
     result: dict[str, str] = {}
     called: set[str] = set()
-    for table in sorted(tables, key=lambda each: (len(each.name), each.name)):
+    for table in sorted(tables, key=lambda plain: (len(plain.name), plain.name)):
         key = _key(table)
         column = None if key is None else table.column(key)
         stem = None if column is None else _stem(column, table)
@@ -91,7 +91,9 @@ def _key(table: PlainTable) -> str | None:
     if first is None:
         return None
     word = _word(_stem(first, table))
-    named = word is not None and any(part.startswith(word) for part in _parts(table.name))
+    named = word is not None and any(
+        word_of_name.startswith(word) for word_of_name in _parts(table.name)
+    )
     return first.name if named or first.name in ("id", "key", "uuid") else None
 
 
@@ -106,7 +108,7 @@ def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[s
     for table in tables:
         if table.references:
             result[table.name] = {
-                column: f"{parent}.{its}" for column, parent, its in table.references
+                column: f"{parent}.{parent_key}" for column, parent, parent_key in table.references
             }
             continue
         for column in table.columns:
@@ -134,9 +136,9 @@ def _parent(
         key = parent.column(keys[name])
         if name == table.name or key is None or key.stored.type != column.stored.type:
             continue
-        rank = max((_likeness(word, each) for each in _called(parent, key)), default=0)
+        rank = max((_likeness(word, candidate) for candidate in _called(parent, key)), default=0)
         ranks.append((rank, -len(name), name))
-    best = sorted((each for each in ranks if each[0] > 0), reverse=True)
+    best = sorted((candidate for candidate in ranks if candidate[0] > 0), reverse=True)
     if not best or (len(best) > 1 and best[0][:2] == best[1][:2]):
         return None
     return best[0][2]
@@ -166,8 +168,8 @@ def _word(stem: str) -> str | None:
     """What a column's name says beside that it tells rows apart;
     None where it says no such thing, or nothing more.
     """
-    found = re.fullmatch(rf"(.{{2,}}?){_ENDINGS}", stem)
-    return None if found is None else found[1].rstrip("_")
+    match = re.fullmatch(rf"(.{{2,}}?){_ENDINGS}", stem)
+    return None if match is None else match[1].rstrip("_")
 
 
 def _stem(column: PlainColumn, table: PlainTable) -> str:
@@ -196,7 +198,7 @@ def _unit(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> str | None:
     is called so.
     """
     for word in _PEOPLE:
-        for table in sorted(tables, key=lambda each: len(each.name)):
+        for table in sorted(tables, key=lambda plain: len(plain.name)):
             if table.name.startswith(word) and table.name in keys:
                 return f"{table.name}.{keys[table.name]}"
     return None

@@ -101,7 +101,7 @@ def missing_limits(
     schema = validated(document, str(file)).read_from(file)
     for name in named:
         if name not in schema.tables or schema.tables[name].public:
-            private = ", ".join(each for each, table in schema.tables.items() if not table.public)
+            private = ", ".join(name for name, table in schema.tables.items() if not table.public)
             raise SchemaError(f"{file}: there is no private table {name}; private are {private}")
     chosen = _of_columns(schema, file, columns)
     named = named or chosen
@@ -173,11 +173,11 @@ def _limits(
     table: Table = schema.tables[name]
     if _has_one_row(schema, name) or (table.max_rows_per_unit == 1 and not named):
         return ()
-    found: list[LimitName] = [ROWS] if lacking or named else []
+    limits: list[LimitName] = [ROWS] if lacking or named else []
     if keys:
-        found += [GROUPS] if table.max_groups_per_unit is None or named else []
-        found += [ROWS_PER_GROUP] if table.averaged_rows_per_group is None or named else []
-    return tuple(found)
+        limits += [GROUPS] if table.max_groups_per_unit is None or named else []
+        limits += [ROWS_PER_GROUP] if table.averaged_rows_per_group is None or named else []
+    return tuple(limits)
 
 
 def _unbounded(schema: Schema, name: str) -> list[str]:

@@ -61,10 +61,13 @@ def plain_tables(catalog: Catalog) -> list[PlainTable]:
         fold(real.name): list(_columns(real)) for real in catalog.tables if real.kind != "view"
     }
     plain = {
-        (table, fold(each.there if isinstance(each.there, str) else each.name)): each.name
+        (
+            table,
+            fold(plain_column.there if isinstance(plain_column.there, str) else plain_column.name),
+        ): plain_column.name
         for table, column in columns.items()
-        for each in column
-        if isinstance(each, PlainColumn) and not isinstance(each.there, tuple)
+        for plain_column in column
+        if isinstance(plain_column, PlainColumn) and not isinstance(plain_column.there, tuple)
     }
     return [
         _table(real, names, columns[fold(real.name)], plain)
@@ -79,24 +82,28 @@ def _table(
     columns: list[PlainColumn | UndeclarableColumn],
     plain: dict[tuple[str, str], str],
 ) -> PlainTable:
-    there = fold(real.name)
-    key = [plain.get((there, fold(column))) for column in real.key]
+    source_name = fold(real.name)
+    key = [plain.get((source_name, fold(column))) for column in real.key]
     references = [
         (
-            plain.get((there, fold(column))),
+            plain.get((source_name, fold(column))),
             names.get(fold(parent)),
-            plain.get((fold(parent), fold(its))),
+            plain.get((fold(parent), fold(parent_column))),
         )
-        for column, (parent, its) in (real.references or {}).items()
+        for column, (parent, parent_column) in (real.references or {}).items()
     ]
     return PlainTable(
-        names[there],
+        names[source_name],
         real,
         tuple(column for column in columns if isinstance(column, PlainColumn)),
         tuple(column for column in columns if isinstance(column, UndeclarableColumn)),
-        key=tuple(each for each in key if each is not None) if None not in key else (),
+        key=tuple(key_column for key_column in key if key_column is not None)
+        if None not in key
+        else (),
         references=tuple(
-            (column, parent, its) for column, parent, its in references if column and parent and its
+            (column, parent, parent_column)
+            for column, parent, parent_column in references
+            if column and parent and parent_column
         ),
     )
 
@@ -114,15 +121,15 @@ def _has_fields(field: CatalogColumn, column: CatalogColumn) -> bool:
 
 
 def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | UndeclarableColumn:
-    said = ".".join(column.path) or column.name
-    if not said.isprintable():
-        return UndeclarableColumn(said, "its name has a control character; rename it")
+    full_name = ".".join(column.path) or column.name
+    if not full_name.isprintable():
+        return UndeclarableColumn(full_name, "its name has a control character; rename it")
     if column.computed:
-        return UndeclarableColumn(said, "computed when it is read; store it as a plain column")
+        return UndeclarableColumn(full_name, "computed when it is read; store it as a plain column")
     try:
         stored = Stored.parse(column.type)
     except ValueError as error:
-        return UndeclarableColumn(said, str(error))
+        return UndeclarableColumn(full_name, str(error))
     if not column.path and is_plain(column.name):
         return PlainColumn(fold(column.name), column.nullable, stored, None, nulls=column.nulls)
     name = plain_name("_".join(column.path) or column.name, taken)

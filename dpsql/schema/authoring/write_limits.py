@@ -46,7 +46,7 @@ class Tuned:
         )
 
 
-def with_found(text: str, tuned: Tuned, said: str) -> str:
+def with_found(text: str, tuned: Tuned, comment: str) -> str:
     """The text of a schema file with what was found, each with a comment that says how it was.
 
     Comments, order and layout stay. SchemaError where the file is written in a way in which that
@@ -62,7 +62,7 @@ def with_found(text: str, tuned: Tuned, said: str) -> str:
     value = { type = "double", bounds = [0, 12.5] }  # bounds found
     """
     try:
-        result = _edited(text, tuned, said)
+        result = _edited(text, tuned, comment)
     except LookupError as error:
         raise SchemaError(f"the schema file has no {error} to write to") from None
     if not _holds(result, tuned):
@@ -71,7 +71,7 @@ def with_found(text: str, tuned: Tuned, said: str) -> str:
     return result
 
 
-def _edited(text: str, tuned: Tuned, said: str) -> str:
+def _edited(text: str, tuned: Tuned, comment: str) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -81,21 +81,21 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
             value = (
                 _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
             )
-            _put(table, limit, tomlkit.value(value), said)
+            _put(table, limit, tomlkit.value(value), comment)
             if limit == ROWS and name in tuned.beyond:
-                for beyond, part in zip(BEYOND, tuned.beyond[name], strict=True):
-                    _put(table, beyond, tomlkit.value(literal(part)), said)
+                for beyond, limit_beyond in zip(BEYOND, tuned.beyond[name], strict=True):
+                    _put(table, beyond, tomlkit.value(literal(limit_beyond)), comment)
     for name, bounds in tuned.bounds.items():
         for column, ends in bounds.items():
             columns: Any = document["tables"][name]["columns"]
-            _bound(columns, column, tomlkit.value(_bounds_literal(ends)), f"bounds {said}")
-    found = tomlkit.dumps(document)
+            _bound(columns, column, tomlkit.value(_bounds_literal(ends)), f"bounds {comment}")
+    edited = tomlkit.dumps(document)
     for name in tuned.limits:
         columns = f"\n[tables.{name}.columns]"
         if f"\n{columns}" not in text:  # an empty line of tomlkit's own
-            found = found.replace(f"\n{columns}", columns)
+            edited = edited.replace(f"\n{columns}", columns)
     return _without_open_limits(
-        found, [name for name, limits in tuned.limits.items() if ROWS in limits]
+        edited, [name for name, limits in tuned.limits.items() if ROWS in limits]
     )
 
 
@@ -113,13 +113,14 @@ def _holds(text: str, tuned: Tuned) -> bool:
         for column, ends in bound.items()
     ]
     beyond = [
-        (tables[name].get(field), part)
+        (tables[name].get(field), limit)
         for name, parts in tuned.beyond.items()
-        for field, part in zip(BEYOND, parts, strict=True)
+        for field, limit in zip(BEYOND, parts, strict=True)
     ]
-    held = (*limits, *bounds, *beyond)
+    declared = (*limits, *bounds, *beyond)
     return all(
-        (value.get("avg") if isinstance(value, dict) else value) == found for value, found in held
+        (value.get("avg") if isinstance(value, dict) else value) == tuned_value
+        for value, tuned_value in declared
     )
 
 
@@ -131,9 +132,9 @@ def lines(tuned: Tuned) -> list[str]:
         for limit, most in other.items()
     ]
     beyond = [
-        f"[tables.{name}] {field} = {literal(part)}"
+        f"[tables.{name}] {field} = {literal(limit)}"
         for name, parts in tuned.beyond.items()
-        for field, part in zip(BEYOND, parts, strict=True)
+        for field, limit in zip(BEYOND, parts, strict=True)
     ]
     bounds = [
         f"[tables.{name}.columns] {column}: bounds = {_bounds_literal(ends)}"
@@ -167,29 +168,29 @@ def _averaged(old: Any, most: int) -> str:
     return f"{{ avg = {most} }}" if others is None else f"{{ avg = {most}, sum = {int(others)} }}"
 
 
-def _put(table: Any, name: str, value: Any, said: str) -> None:
+def _put(table: Any, name: str, value: Any, comment: str) -> None:
     """Set a field, with a comment behind it in the place of the one that stood there."""
-    value.comment(said)
+    value.comment(comment)
     value.trivia.comment_ws = "  "
     table[name] = value
     table.value.item(name).trivia.comment_ws = "  "
 
 
-def _bound(columns: Any, name: str, bounds: Any, said: str) -> None:
+def _bound(columns: Any, name: str, bounds: Any, comment: str) -> None:
     """Set the bounds of a column, in the form in which it is declared."""
     from tomlkit.items import InlineTable
 
     column = columns[name]
     inline = isinstance(columns[name], InlineTable)
     if not inline:
-        _put(column, "bounds", bounds, said)
+        _put(column, "bounds", bounds, comment)
         return
     column["bounds"] = bounds
     if not column.as_string().endswith(" }"):
         column.value.item("bounds").trivia.trail = " "
     before = column.trivia.comment
-    kept = "" if not before or before.startswith(_OPEN_BOUNDS) else f"{before.lstrip('# ')}; "
-    column.comment(kept + said)
+    earlier = "" if not before or before.startswith(_OPEN_BOUNDS) else f"{before.lstrip('# ')}; "
+    column.comment(earlier + comment)
     column.trivia.comment_ws = "  "
 
 

@@ -85,13 +85,13 @@ def _no_member(*_: object) -> NoReturn:
 
 def _integer_constant(sql_type: NamedType, value: Scalar) -> int:
     if isinstance(value, int | Decimal | float | str):
-        whole = (
+        integer = (
             round(value)
             if isinstance(value, float)
             else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
         )
-        if abs(whole) < INTEGER_LIMIT:
-            return whole
+        if abs(integer) < INTEGER_LIMIT:
+            return integer
     raise not_a_value(sql_type, value)
 
 
@@ -165,7 +165,7 @@ INTEGER = TypeFacts(
     constant=_integer_constant,
     parameter=_integer_parameter,
     read=_whole,
-    stand_in=lambda place, _: place,
+    stand_in=lambda index, _: index,
     at=itself,
     stored=None,
 )
@@ -193,7 +193,7 @@ DECIMAL = TypeFacts(
     constant=_decimal_constant,
     parameter=_decimal_parameter,
     read=lambda text: Decimal(_plain(text)),
-    stand_in=lambda place, _: Decimal(place),
+    stand_in=lambda index, _: Decimal(index),
     at=itself,
     stored=StoredForm("decimal", Decimal, str, Decimal),
 )
@@ -219,7 +219,7 @@ DOUBLE = TypeFacts(
     constant=_double_constant,
     parameter=_double_parameter,
     read=lambda text: float(_plain(text)),
-    stand_in=lambda place, _: float(place),
+    stand_in=lambda index, _: float(index),
     at=itself,
     stored=None,
 )

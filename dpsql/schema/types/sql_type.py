@@ -169,9 +169,9 @@ class SqlType(NamedType):
     def parse(cls, text: str) -> SqlType:
         """The type that the text names; ValueError with the mend where it names none."""
         plain = " ".join(text.lower().split())
-        found = _TYPE.fullmatch(plain)
-        kind = ALIASES.get(found[1]) if found else None
-        if found is None or kind is None:
+        match = _TYPE.fullmatch(plain)
+        kind = ALIASES.get(match[1]) if match else None
+        if match is None or kind is None:
             known = STORED_TYPES.get(plain) or unread(plain)
             reason = (
                 f"is not known; use one of {', '.join(sorted(TYPES))}"
@@ -179,8 +179,8 @@ class SqlType(NamedType):
                 else known.refusal
             )
             raise ValueError(f"type `{text}` {reason}")
-        first = found[2]
-        second = found[3]
+        first = match[2]
+        second = match[3]
         arguments = TYPES[kind].arguments
         if arguments == "digits":
             precision, scale = (18, 3) if first is None else (int(first), int(second or 0))
@@ -251,11 +251,11 @@ class Stored:
         (SqlType(kind='text', precision=None, scale=None), None, ('a', "it's"))
         """
         plain = " ".join(text.lower().split())
-        found = STORED_TYPES.get("enum" if plain.startswith("enum(") else plain)
-        if found is None or found.read_as is None or plain == "enum":
+        stored = STORED_TYPES.get("enum" if plain.startswith("enum(") else plain)
+        if stored is None or stored.read_as is None or plain == "enum":
             return cls(SqlType.parse(text))
         members = re.findall(r"'((?:[^']|'')*)'", text) if plain.startswith("enum(") else ()
-        name, reading = found.read_as
+        name, reading = stored.read_as
         return cls(
             SqlType.parse(name), reading, tuple(member.replace("''", "'") for member in members)
         )

@@ -107,7 +107,7 @@ DATE = TypeFacts(
     constant=_date_constant,
     parameter=_date_parameter,
     read=date.fromisoformat,
-    stand_in=lambda place, _: date(2000, 1, 1) + timedelta(days=place),
+    stand_in=lambda index, _: date(2000, 1, 1) + timedelta(days=index),
     at=_day_at,
     stored=StoredForm("day", date, date.isoformat, date.fromisoformat),
 )
@@ -133,7 +133,7 @@ TIMESTAMP = TypeFacts(
     constant=_timestamp_constant,
     parameter=_timestamp_parameter,
     read=lambda text: datetime.fromisoformat(_ZONE.sub("", text)),
-    stand_in=lambda place, _: datetime(2000, 1, 1) + timedelta(days=place),
+    stand_in=lambda index, _: datetime(2000, 1, 1) + timedelta(days=index),
     at=_moment_at,
     stored=StoredForm("moment", datetime, datetime.isoformat, datetime.fromisoformat),
 )

@@ -79,9 +79,9 @@ FAULTS = (
         "the data opened by dpsql's own process are a note of the audit",
         "dpsql/audit/engine_process.py",
         "process_checks",
-        'AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema\'s '
+        'AuditCheck(_PROCESS, "failed", f"{message}; take process = false out of the schema\'s '
         '[engine]")',
-        'AuditCheck(_PROCESS, "note", f"{said}; take process = false out of the schema\'s '
+        'AuditCheck(_PROCESS, "note", f"{message}; take process = false out of the schema\'s '
         '[engine]")',
         (
             "tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",
@@ -126,8 +126,8 @@ FAULTS = (
         "the audit calls an ε that is proved to be too large a pass",
         "dpsql/audit/empirical/lower_bound.py",
         "_check",
-        "found > claim.epsilon",
-        "found > 10 * claim.epsilon",
+        "proved > claim.epsilon",
+        "proved > 10 * claim.epsilon",
         (f"{EPSILON}::test_two_thirds_of_the_noise_are_found_in_a_statement",),
     ),
     Fault(

@@ -52,8 +52,8 @@ FAULTS = (
         "a ledger with another history goes on",
         "dpsql/privacy/ledger/entries.py",
         "newest",
-        "held != (digest,)",
-        "held is None",
+        "digest_at_seq != (digest,)",
+        "digest_at_seq is None",
         (f"{LEDGER}_remembered.py::test_a_state_with_another_history_is_refused",),
     ),
     Fault(
@@ -134,8 +134,8 @@ FAULTS = (
         "a damaged answer is given",
         "dpsql/privacy/ledger/stored_answers.py",
         "find_all",
-        "isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer=answer)",
-        "isinstance(answer, bytes)",
+        "isinstance(encoded, bytes) and digest == _digest(start, key, entry, paid, encoded=encoded)",
+        "isinstance(encoded, bytes)",
         (f"{KEPT}::test_a_damaged_answer_counts_as_none_and_is_paid_for",),
     ),
     Fault(

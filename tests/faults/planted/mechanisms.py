@@ -18,8 +18,8 @@ FAULTS = (
         "a group without units is a candidate",
         "dpsql/privacy/partition_selection.py",
         "KeyThreshold.select",
-        "count >= 1 and shown >= threshold",
-        "shown >= threshold",
+        "count >= 1 and noisy_count >= threshold",
+        "noisy_count >= threshold",
         ("tests/privacy/test_partition_selection.py",),
     ),
     Fault(
@@ -137,8 +137,8 @@ FAULTS = (
         "a sparse vector whose queries have no noise",
         SPARSE,
         "AboveThreshold.draw",
-        "answer + int(noise.sample(1, _entropy=_entropy)[0])",
-        "answer",
+        "query_answer + int(noise.sample(1, _entropy=_entropy)[0])",
+        "query_answer",
         (SPARSE_TESTS,),
     ),
     Fault(
@@ -153,9 +153,9 @@ FAULTS = (
         "a sparse vector whose threshold has another noise for each query",
         SPARSE,
         "AboveThreshold.draw",
-        "if answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border: ...",
+        "if query_answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border: ...",
         "border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])\n"
-        "if answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border: ...",
+        "if query_answer + int(noise.sample(1, _entropy=_entropy)[0]) >= border: ...",
         (SPARSE_TESTS,),
     ),
     Fault(
@@ -202,7 +202,7 @@ FAULTS = (
         "a session chooses Gaussian noise where there is no delta",
         "dpsql/schema/privacy.py",
         "Privacy.with_noise",
-        'wanted == "gaussian" and self.delta == 0',
+        'noise == "gaussian" and self.delta == 0',
         "False",
         (CHOSEN,),
     ),

@@ -250,7 +250,7 @@ FAULTS = (
         "rows are counted around the best bin, not around the released one",
         RANKING,
         "QuantileChoice.choose",
-        "self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy)",
+        "self.around.ends(cell, ordered.counts, confidence, row, _entropy=entropy)",
         "self.around.ends(int(np.repeat(*ordered.near(self.target)).argmax()), ordered.counts, "
         "confidence, row, _entropy=entropy)",
         (f"{AROUND_TESTS}::test_cells_lie_around_what_is_released",),
@@ -283,7 +283,7 @@ FAULTS = (
         "the interval of a quantile knows the noise of one cell",
         AROUND,
         "_half_width",
-        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in "
+        "[NoiseTerm(Laplace(1, FINE_SCALE * weight), Fraction(1), many) for weight, many in "
         "times.items()]",
         "[NoiseTerm(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
         (AROUND_TESTS,),
@@ -300,9 +300,9 @@ FAULTS = (
         "ranks of odd fractions ask for a lattice of their own",
         AROUND,
         "_half_width",
-        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in "
+        "[NoiseTerm(Laplace(1, FINE_SCALE * weight), Fraction(1), many) for weight, many in "
         "times.items()]",
-        "[NoiseTerm(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
+        "[NoiseTerm(Laplace(1, Fraction(FINE_SCALE)), *item) for item in times.items()]",
         (f"{AROUND_TESTS}::test_ranks_of_odd_fractions_take_no_longer",),
     ),
     Fault(

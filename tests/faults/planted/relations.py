@@ -245,7 +245,7 @@ FAULTS = (
         "a parent's key may be read so that two become one",
         "dpsql/schema/validation.py",
         "apart_in",
-        'found |= {split_reference(reference, "references") for reference in '
+        'columns |= {split_reference(reference, "references") for reference in '
         "table.references.values()}",
         "pass",
         (

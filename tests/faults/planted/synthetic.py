@@ -101,8 +101,8 @@ FAULTS = (
         "a named content is given that is not what was written",
         "dpsql/privacy/ledger/named_releases.py",
         "content",
-        "isinstance(held, bytes) and _hash(held) == release.content_digest",
-        "isinstance(held, bytes)",
+        "isinstance(stored, bytes) and _hash(stored) == release.content_digest",
+        "isinstance(stored, bytes)",
         (TAMPERED,),
     ),
 )

@@ -62,7 +62,7 @@ FAULTS = (
         "a charge pays for another plan once it was given up",
         "dpsql/privacy/accountant.py",
         "Accountant.resumed.fits",
-        "is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == wanted",
+        "is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == charged",
         "is_present",
         (f"{GIVEN_UP}_another_plan_does_not_have_it",),
     ),

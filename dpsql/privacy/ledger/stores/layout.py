@@ -114,8 +114,10 @@ def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
         )
     if version == 1:
         return LedgerMeta(LedgerIdentity(dataset, unit, neighbours), _id_of_first(tables), began=1)
-    ((dataset, unit, _, number, found, began, backup),) = tables.execute(_READ).fetchall()
-    return LedgerMeta(LedgerIdentity(dataset, unit, found), number, began, bool(backup))
+    ((dataset, unit, _, number, stored_neighbours, began, backup),) = tables.execute(
+        _READ
+    ).fetchall()
+    return LedgerMeta(LedgerIdentity(dataset, unit, stored_neighbours), number, began, bool(backup))
 
 
 def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:

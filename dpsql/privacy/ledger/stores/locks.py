@@ -51,9 +51,9 @@ def once_free(lock: threading.Lock, attempt: Callable[[], T]) -> Iterator[T]:
     patience = Patience(PATIENCE)
     while True:
         with alone(lock, patience):
-            found = _unless_busy(attempt, patience)
-            if found is not None:
-                yield found
+            result = _unless_busy(attempt, patience)
+            if result is not None:
+                yield result
                 return
         time.sleep(PAUSE)
 

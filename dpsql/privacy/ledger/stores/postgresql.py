@@ -156,8 +156,10 @@ class LedgerServer:
             tables.execute("SELECT pg_advisory_xact_lock(?)", (_CREATING,))
             if self._is_made(tables):
                 return False
-            there = tables.execute("SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,))
-            if there.fetchone() is None:
+            schemas = tables.execute(
+                "SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,)
+            )
+            if schemas.fetchone() is None:
                 tables.execute(f'CREATE SCHEMA "{self._namespace}"')
             tables.execute(self._search_path_statement())
             for sql, parameters in chain(((table, ()) for table in _TABLES), facts):
@@ -213,8 +215,8 @@ class LedgerServer:
                 yield ServerTables(connection, pipeline)
 
     def _is_made(self, tables: ServerTables) -> bool:
-        found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
-        return bool(tables.execute(found, (self._namespace,)).fetchone() == (1,))
+        query = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
+        return bool(tables.execute(query, (self._namespace,)).fetchone() == (1,))
 
     def _search_path_statement(self) -> str:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'
@@ -246,9 +248,9 @@ class LedgerServer:
     def _connected(self, patience: Patience) -> LedgerConnection:
         connection = connected(self._address, patience)
         try:
-            for setting, (wanted, reason) in _WANTED.items():
+            for setting, (required, reason) in _WANTED.items():
                 if connection.execute("SELECT current_setting(%s)", (setting,)).fetchone() != (
-                    wanted,
+                    required,
                 ):
                     raise LedgerError(
                         f"the ledger's server cannot be used: {reason}; nothing is released"
@@ -308,5 +310,5 @@ def _said() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        said = reason(error.sqlstate, str(error))
-        raise LedgerError(f"the ledger cannot be used: {said}; nothing is released") from error
+        message = reason(error.sqlstate, str(error))
+        raise LedgerError(f"the ledger cannot be used: {message}; nothing is released") from error

@@ -71,9 +71,9 @@ def reason(state: str | None, message: str) -> str:
     """
     if state:
         return _BY_STATE.get(state) or _BY_STATE.get(state[:2]) or "it cannot be read"
-    for pattern, said in _BY_MESSAGE.items():
+    for pattern, sentence in _BY_MESSAGE.items():
         if re.search(pattern, message) is not None:
-            return said
+            return sentence
     return "the server cannot be reached"
 
 
@@ -115,40 +115,40 @@ def connected(address: str, patience: Patience) -> LedgerConnection:
     """A connection to the server at the address; psycopg.Error where it cannot be made,
     LedgerError where it takes too long."""
     settings = {**_SETTINGS, **conninfo_to_dict(address), "client_encoding": "UTF8"}
-    made: Future[LedgerConnection] = Future()
+    future: Future[LedgerConnection] = Future()
 
     def connect() -> None:
         try:
-            made.set_result(
+            future.set_result(
                 LedgerConnection.connect(autocommit=True, prepare_threshold=None, **settings)
             )
         except BaseException as error:
-            made.set_exception(error)
+            future.set_exception(error)
 
     threading.Thread(target=connect, name="dpsql ledger", daemon=True).start()
     try:
-        connection = _awaited(made, patience)
+        connection = _awaited(future, patience)
         connection.patience = patience
         with suppress(psycopg.Error):
             connection.execute(_LOOKS)
         return connection
     except BaseException:
-        made.add_done_callback(_close)
+        future.add_done_callback(_close)
         raise
 
 
-def _awaited(made: Future[LedgerConnection], patience: Patience) -> LedgerConnection:
+def _awaited(future: Future[LedgerConnection], patience: Patience) -> LedgerConnection:
     while True:
         try:
-            return made.result(GLANCE)
+            return future.result(GLANCE)
         except TimeoutError:
             if patience.is_over():
                 raise given_up(_UNHEARD) from None
 
 
-def _close(made: Future[LedgerConnection]) -> None:
+def _close(future: Future[LedgerConnection]) -> None:
     with suppress(Exception):
-        made.result().close()
+        future.result().close()
 
 
 def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]:
@@ -156,15 +156,15 @@ def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]
     it is asked again whenever nothing comes for a glance.
     """
     try:
-        wanted = next(gen)
+        awaited = next(gen)
         while True:
-            ready = yield wanted
+            ready = yield awaited
             while not ready:
                 patience = patience or Patience(PATIENCE)
                 if patience.is_over():
                     raise given_up(_UNHEARD)
-                ready = yield wanted
-            wanted = gen.send(ready)
+                ready = yield awaited
+            awaited = gen.send(ready)
     except StopIteration as end:
         value: T = end.value
         return value

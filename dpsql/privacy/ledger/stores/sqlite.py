@@ -82,12 +82,12 @@ class LedgerFile:
     def whereabouts(self) -> LedgerLocation:
         """The path with its links followed, and the file that has it now."""
         try:
-            place = str(self.path.parent.resolve() / self.path.name)
+            path = str(self.path.parent.resolve() / self.path.name)
         except (OSError, RuntimeError) as error:
             raise LedgerError(
                 "the folder of the ledger cannot be found; nothing is released"
             ) from error
-        return LedgerLocation(place, _identity(self.path) if self.exists() else None)
+        return LedgerLocation(path, _identity(self.path) if self.exists() else None)
 
     def exists(self) -> bool:
         return os.path.lexists(self.path)
@@ -105,11 +105,11 @@ class LedgerFile:
             try:
                 with _said():
                     self._draft(draft, script)
-                made = _link(draft, self.path)
+                created = _link(draft, self.path)
             finally:
                 Path(draft).unlink()
             _sync(self.path.parent)
-            return made
+            return created
         except OSError as error:
             raise LedgerError("the ledger cannot be created; nothing is released") from error
 
@@ -235,13 +235,13 @@ def _identity(path: Path) -> tuple[int, int]:
     """
     for _ in range(30):
         try:
-            found = path.lstat()
+            status = path.lstat()
         except OSError as error:
             raise LedgerError("the ledger is missing; nothing is released") from error
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise LedgerError("the ledger must be a plain file, not a link; nothing is released")
-        if found.st_nlink == 1:
-            return (found.st_dev, found.st_ino)
+        if status.st_nlink == 1:
+            return (status.st_dev, status.st_ino)
         time.sleep(
             0.01
         )  # a ledger has two names for the moment in which another process creates it
