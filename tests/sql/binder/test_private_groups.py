@@ -195,11 +195,30 @@ def test_groups_are_not_released(text: str) -> None:
 TOUCHED = "each unit counts in at most 4 groups of day: its rows in others are left out"
 LARGE = "groups of more than 999 rows are in no row"
 LABS = "(SELECT day, COUNT(*) AS n FROM labs GROUP BY day) t"
+#: What is said of groups that are released since nothing bounds what is added up over them.
+UNBOUNDED = (
+    "nothing bounds {what}: groups of day are released first, and small ones are missing; "
+    "{function}(LEAST({argument}, 20)), with an end of your own, is asked of all groups and counts "
+    "a larger {argument} as 20"
+)
 NOTICES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (f"SELECT COUNT(*) FROM {LABS}", (TOUCHED,)),
     (f"SELECT n, COUNT(*) FROM {LABS} GROUP BY n", (TOUCHED, LARGE)),
     (f"SELECT n, COUNT(*) FROM {LABS} WHERE n < 9 GROUP BY n", (TOUCHED,)),
     ("SELECT COUNT(*) FROM (SELECT case_id FROM patients WHERE age > 50 GROUP BY case_id) t", ()),
+    (
+        f"SELECT SUM(n) FROM {LABS}",
+        (UNBOUNDED.format(what="n", function="SUM", argument="n"),),
+    ),
+    (
+        f"SELECT AVG(n + 1) FROM {LABS}",
+        (UNBOUNDED.format(what="n + 1", function="AVG", argument="n + 1"),),
+    ),
+    (
+        f"SELECT SUM(n), AVG(n) FROM {LABS}",
+        (UNBOUNDED.format(what="a number that is added up", function="SUM", argument="x"),),
+    ),
+    (f"SELECT SUM(LEAST(n, 20)) FROM {LABS}", (TOUCHED,)),
 )
 
 
