@@ -90,9 +90,9 @@ class ConnectionSettings(Mapping[str, str]):
         key = name.lower()
         if key in SETTINGS:
             return self._chooser.settings.shown(key)
-        for held in (self._fixed, self._values, self._defaults):
-            if key in held:
-                return held[key]
+        for settings in (self._fixed, self._values, self._defaults):
+            if key in settings:
+                return settings[key]
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -167,7 +167,7 @@ class ConnectionSettings(Mapping[str, str]):
 
     def reported(self) -> dict[str, str]:
         """The settings that are reported to clients, in PostgreSQL's spelling."""
-        return {said: self[name] for name, said in REPORTED.items()}
+        return {spelling: self[name] for name, spelling in REPORTED.items()}
 
     def _choose(self, name: str, value: str | None) -> None:
         try:
@@ -204,7 +204,7 @@ def _encoding(name: str, value: str) -> str:
 
 
 def _date_style(name: str, value: str) -> str:
-    parts = [part.strip().upper() for part in value.split(",")]
+    parts = [word.strip().upper() for word in value.split(",")]
     orders = {
         "MDY": "MDY",
         "US": "MDY",
@@ -213,9 +213,9 @@ def _date_style(name: str, value: str) -> str:
         "YMD": "YMD",
         "DEFAULT": "MDY",
     }
-    if not parts or any(part != "ISO" and part not in orders for part in parts):
+    if not parts or any(word != "ISO" and word not in orders for word in parts):
         raise _invalid(name, value, "dpsql writes dates in the style ISO only.")
-    return "ISO, " + next((orders[part] for part in parts if part in orders), "MDY")
+    return "ISO, " + next((orders[word] for word in parts if word in orders), "MDY")
 
 
 def _only(*allowed: str) -> Callable[[str, str], str]:
@@ -229,9 +229,9 @@ def _only(*allowed: str) -> Callable[[str, str], str]:
 
 def _measured(units: Mapping[str, int], least: int) -> Callable[[str, str], str]:
     def check(name: str, value: str) -> str:
-        found = _MEASURE.fullmatch(value.strip())
+        match = _MEASURE.fullmatch(value.strip())
         amount = (
-            -1 if found is None else int(found[1]) * (units.get(found[2], -1) if found[2] else 1)
+            -1 if match is None else int(match[1]) * (units.get(match[2], -1) if match[2] else 1)
         )
         if not least <= amount < 2**31:
             raise _invalid(name, value)

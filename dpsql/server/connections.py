@@ -71,7 +71,7 @@ class Connections:
         one that began over a second before is cut.
         """
         with self._lock:
-            arriving = [each for each in self._peers.values() if each.conversation is None]
+            arriving = [other for other in self._peers.values() if other.conversation is None]
             full = len(arriving) >= self._limits.arriving
             if full and peer.since - arriving[0].since > 1:
                 arriving[0].wire.cut()
@@ -94,7 +94,7 @@ class Connections:
             inside = self._inside()
             if len(inside) >= self._limits.connections:
                 raise too_many_clients()
-            if sum(each.user == peer.user for each in inside) >= self._limits.user_connections:
+            if sum(other.user == peer.user for other in inside) >= self._limits.user_connections:
                 raise WireError("53300", f'too many connections for role "{peer.user}"')
             peer.key = fresh_key(peer.number)
             peer.conversation = conversation

@@ -50,37 +50,39 @@ class Executor:
         self.statements: dict[str, ParsedStatement] = {}
 
     def describe(
-        self, wanted: Command, declared: Sequence[PostgresType | None] = ()
+        self, statement: Command, declared: Sequence[PostgresType | None] = ()
     ) -> DescribedQuery:
         """The parameters and columns of a command; nothing is run or charged."""
-        self._require_admitted(wanted)
-        match wanted:
+        self._require_admitted(statement)
+        match statement:
             case command.QueryText():
-                return self._answers.describe(wanted, declared)
+                return self._answers.describe(statement, declared)
             case command.Copy(query=query, options=options):
                 rows = self._answers.describe(query, declared)
                 return DescribedQuery(
                     rows.parameters, None, lambda values: self._copied(rows, options, values)
                 )
             case command.Declare():
-                described = self._answers.describe(wanted.query, declared)
+                described = self._answers.describe(statement.query, declared)
                 return DescribedQuery(
                     described.parameters,
                     None,
-                    lambda values: self._declare(wanted, described, values),
+                    lambda values: self._declare(statement, described, values),
                 )
             case command.Fetch(move=False):
                 return DescribedQuery(
-                    (), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted)
+                    (), self._cursor(statement.name).columns, lambda _: self._fetch(statement)
                 )
             case command.ShowSetting(name=name):
                 return self._show(name)
             case _:
-                return DescribedQuery((), None, lambda _: StatementDone(self._run_command(wanted)))
+                return DescribedQuery(
+                    (), None, lambda _: StatementDone(self._run_command(statement))
+                )
 
-    def formats(self, wanted: Command) -> Sequence[int]:
+    def formats(self, statement: Command) -> Sequence[int]:
         """The format of rows in the simple protocol: text, except for binary cursors."""
-        portal = self.portals.get(wanted.name) if isinstance(wanted, command.Fetch) else None
+        portal = self.portals.get(statement.name) if isinstance(statement, command.Fetch) else None
         return [0] if portal is None else portal.formats
 
     def end_of_cycle(self) -> None:
@@ -89,9 +91,9 @@ class Executor:
             self._drop_portals()
             self.transaction.start_implicit()
 
-    def admit(self, wanted: Command) -> None:
+    def admit(self, statement: Command) -> None:
         """Refuse all commands but the end of a failed transaction."""
-        self._require_admitted(wanted)
+        self._require_admitted(statement)
 
     def open_portal(self, name: str, portal: Portal) -> None:
         """Open a portal; it replaces the unnamed one.
@@ -110,7 +112,10 @@ class Executor:
         """Raise WireError (54000) before a portal is first run and charged if others hold too many
         values.
         """
-        if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
+        if (
+            not portal.ran
+            and sum(open_portal.size for open_portal in self.portals.values()) > MOST_HELD
+        ):
             raise WireError(
                 "54000",
                 "the cursors of this connection hold too many rows",
@@ -121,9 +126,9 @@ class Executor:
     def _next_portal_number(self) -> int:
         return 1 + max((portal.opened for portal in self.portals.values()), default=0)
 
-    def _require_admitted(self, wanted: Command) -> None:
-        ends = isinstance(wanted, command.Commit | command.Rollback) or (
-            isinstance(wanted, command.Savepoint) and wanted.action == "ROLLBACK"
+    def _require_admitted(self, statement: Command) -> None:
+        ends = isinstance(statement, command.Commit | command.Rollback) or (
+            isinstance(statement, command.Savepoint) and statement.action == "ROLLBACK"
         )
         if self.transaction.status == "E" and not ends:
             raise WireError(
@@ -131,9 +136,9 @@ class Executor:
                 "current transaction is aborted, commands ignored until end of transaction block",
             )
 
-    def _run_command(self, wanted: Command) -> str:
+    def _run_command(self, statement: Command) -> str:
         """Run a command without rows; returns its tag."""
-        match wanted:
+        match statement:
             case command.BeginTransaction(tag=tag):
                 self._warned("25001", self.transaction.begin())
                 return tag
@@ -142,9 +147,9 @@ class Executor:
             case command.Rollback(chain=chain):
                 return self._rollback(chain)
             case command.Savepoint():
-                return self._savepoint(wanted)
+                return self._savepoint(statement)
             case command.Fetch(name=name):
-                return f"MOVE {len(self._fetch(wanted).rows)}"
+                return f"MOVE {len(self._fetch(statement).rows)}"
             case command.CloseCursor(name=name):
                 return self._close(name)
             case command.SetSetting(name=name, value=value, local=local):
@@ -169,13 +174,13 @@ class Executor:
             case command.QueryText() | command.Copy() | command.Declare() | command.ShowSetting():
                 raise AssertionError
             case _:
-                assert_never(wanted)
+                assert_never(statement)
 
     def _commit(self, chain: bool) -> str:
         was_open = self.transaction.open
-        kept = self.transaction.commit()
+        committed = self.transaction.commit()
         self._ended(was_open, chain)
-        return "COMMIT" if kept else "ROLLBACK"
+        return "COMMIT" if committed else "ROLLBACK"
 
     def _rollback(self, chain: bool) -> str:
         was_open = self.transaction.open
@@ -192,39 +197,39 @@ class Executor:
         elif chain:
             self.transaction.begin()
 
-    def _savepoint(self, wanted: command.Savepoint) -> str:
-        match wanted.action:
+    def _savepoint(self, statement: command.Savepoint) -> str:
+        match statement.action:
             case "SAVEPOINT":
-                self.transaction.save(wanted.name, self._next_portal_number)
+                self.transaction.save(statement.name, self._next_portal_number)
             case "RELEASE":
-                self.transaction.release(wanted.name)
+                self.transaction.release(statement.name)
             case "ROLLBACK":
-                opened = self.transaction.back_to(wanted.name)
+                opened = self.transaction.back_to(statement.name)
                 self.portals = {
                     name: portal
                     for name, portal in self.portals.items()
                     if portal.opened < opened or portal.hold
                 }
             case _:
-                assert_never(wanted.action)
-        return wanted.action
+                assert_never(statement.action)
+        return statement.action
 
     def _declare(
-        self, wanted: command.Declare, described: DescribedQuery, values: Sequence[object]
+        self, statement: command.Declare, described: DescribedQuery, values: Sequence[object]
     ) -> Outcome:
-        if not (wanted.hold or self.transaction.open or self.in_several):
+        if not (statement.hold or self.transaction.open or self.in_several):
             raise WireError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
-        held = tuple(values)
+        parameters = tuple(values)
         portal = Portal(
             described.columns,
-            lambda: described.run(held),
-            [int(wanted.binary)],
-            scroll=wanted.scroll,
-            hold=wanted.hold,
-            command=wanted,
+            lambda: described.run(parameters),
+            [int(statement.binary)],
+            scroll=statement.scroll,
+            hold=statement.hold,
+            command=statement,
             opened=self._next_portal_number,
         )
-        self.open_portal(wanted.name, portal)
+        self.open_portal(statement.name, portal)
         return StatementDone("DECLARE CURSOR")
 
     #: Whether the statement is one of several in a text, which is a transaction of its own.
@@ -235,10 +240,10 @@ class Executor:
             raise WireError("34000", f'cursor "{name}" does not exist')
         return self.portals[name]
 
-    def _fetch(self, wanted: command.Fetch) -> PortalRows:
-        cursor = self._cursor(wanted.name)
+    def _fetch(self, statement: command.Fetch) -> PortalRows:
+        cursor = self._cursor(statement.name)
         self.require_room(cursor)
-        return PortalRows(cursor.fetch(wanted), "FETCH")
+        return PortalRows(cursor.fetch(statement), "FETCH")
 
     def _close(self, name: str | None) -> str:
         if name is None:
@@ -260,7 +265,7 @@ class Executor:
             return self._answers.describe(command.QueryText(f"SHOW {name}"))
         if name is None:
             every = ("name", "setting", "description")
-            columns = tuple(WireColumn(each, postgres_types.TEXT) for each in every)
+            columns = tuple(WireColumn(column, postgres_types.TEXT) for column in every)
             return DescribedQuery(
                 (),
                 columns,
@@ -285,14 +290,14 @@ class Executor:
             self._warned("25P01", "SET LOCAL can only be used in transaction blocks")
         return "SET"
 
-    def _discard(self, what: str) -> str:
-        if what == "ALL":
+    def _discard(self, target: str) -> str:
+        if target == "ALL":
             if self.transaction.open:
                 raise WireError("25001", "DISCARD ALL cannot run inside a transaction block")
             self.portals.clear()
             self.statements.clear()
             self.settings.reset()
-        return f"DISCARD {what}"
+        return f"DISCARD {target}"
 
     def _deallocate(self, name: str | None) -> str:
         if name is None:

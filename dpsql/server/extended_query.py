@@ -146,8 +146,8 @@ class ExtendedQuery:
     def _statement(self, name: str) -> ParsedStatement:
         statement = self._executor.statements.get(name)
         if statement is None:
-            what = f'prepared statement "{name}"' if name else "unnamed prepared statement"
-            raise WireError("26000", f"{what} does not exist")
+            title = f'prepared statement "{name}"' if name else "unnamed prepared statement"
+            raise WireError("26000", f"{title} does not exist")
         return statement
 
     def _portal(self, name: str) -> Portal:

@@ -65,13 +65,13 @@ def is_loopback(host: str) -> bool:
     (True, True, False, True)
     """
     try:
-        found = {
+        addresses = {
             ipaddress.ip_address(info[4][0].partition("%")[0])  # type: ignore[union-attr]
             for info in socket.getaddrinfo(host, None)
         }
     except (OSError, ValueError, UnicodeError):
         raise InterfaceError(f"{host}: is no address of this machine") from None
-    return all(address.is_loopback for address in found)
+    return all(address.is_loopback for address in addresses)
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -271,8 +271,8 @@ class Server:
         """The message loop of a client on a session of its own, inside the block."""
         session = self._database.session(visitor.user, TOOLS)
 
-        def answer_raw_select(given: str) -> None:
-            session.frontend_options = _MANNERS[given]
+        def answer_raw_select(choice: str) -> None:
+            session.frontend_options = _MANNERS[choice]
 
         try:
             settings = ConnectionSettings(visitor.user, session, answer_raw_select)

@@ -240,11 +240,11 @@ class MessageLoop:
             self._wire.send(codec.ErrorResponse(fields=fields))
         took = time.perf_counter() - started
         self._observer.statement(sqlstate, code, took)
-        said = self._price or detail
+        outcome = self._price or detail
         user = self._session.analyst
         took = took * 1000
         LOG.info(
-            "%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said
+            "%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, outcome
         )
         return sqlstate == "00000"
 

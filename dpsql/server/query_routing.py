@@ -168,8 +168,8 @@ class QueryRouter:
             for column in self._catalogue.describe(query.text)
         )
         known = self._catalogue.parameters(query.text)
-        given = (*declared, *[None] * len(known))
-        kinds = tuple(given[index] or _catalogued(oid) for index, oid in enumerate(known))
+        types = (*declared, *[None] * len(known))
+        kinds = tuple(types[index] or _catalogued(oid) for index, oid in enumerate(known))
 
         def run(values: Sequence[object]) -> Outcome:
             return self._located(
@@ -214,10 +214,10 @@ class QueryRouter:
         ):  # said without asking the ledger: dashboards draw such answers again and again
             self._show_price("free: answered before, and paid for once", price.charged, error)
         elif price.charged:
-            said = "this one is paid for"
+            note = "this one is paid for"
             with suppress(LedgerError):  # the answer is there, and is not lost with what is left
-                said = self._session.paid_for(price)
-            self._show_price(said, price.charged, error)
+                note = self._session.paid_for(price)
+            self._show_price(note, price.charged, error)
 
     def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:
@@ -234,8 +234,8 @@ def _kinds(
     declared: Sequence[PostgresType | None], inferred: Sequence[str]
 ) -> tuple[PostgresType, ...]:
     """The types of parameters: the client's, or else those that the statement implies."""
-    given = (*declared, *[None] * len(inferred))
-    return tuple(given[index] or by_name(name) for index, name in enumerate(inferred))
+    types = (*declared, *[None] * len(inferred))
+    return tuple(types[index] or by_name(name) for index, name in enumerate(inferred))
 
 
 def _catalogued(oid: int) -> PostgresType:

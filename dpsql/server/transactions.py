@@ -87,11 +87,11 @@ class Transaction:
         returns how many cursors stay open.
         """
         self._require_open("ROLLBACK TO SAVEPOINT")
-        place = self._find(name)
-        del self._points[place + 1 :]
+        index = self._find(name)
+        del self._points[index + 1 :]
         self.status = "T"
-        self._settings.restore(self._points[place].settings)
-        return self._points[place].opened
+        self._settings.restore(self._points[index].settings)
+        return self._points[index].opened
 
     def set_local(self, name: str, value: str | None) -> None:
         """Change a setting until the transaction ends."""
@@ -114,6 +114,6 @@ class Transaction:
                 return index
         raise WireError("3B001", f'savepoint "{name}" does not exist')
 
-    def _require_open(self, what: str) -> None:
+    def _require_open(self, command: str) -> None:
         if not self.open:
-            raise WireError("25P01", f"{what} can only be used in transaction blocks")
+            raise WireError("25P01", f"{command} can only be used in transaction blocks")

@@ -81,8 +81,8 @@ class PlanAnswering:
         missing = Fraction(1) if known is None else known.missing
         if known is not None and not missing:
             known = self._execution.refined(plan, scope) or known
-            said = "as exact as its price buys: nothing was bought"
-            return plan, PaidRelease(known.released, True, None, (*known.notices, said))
+            notice = "as exact as its price buys: nothing was bought"
+            return plan, PaidRelease(known.released, True, None, (*known.notices, notice))
         bought = plan.at(plan.price * missing).written()
         paid = self._execution.paid(bought, scope, self._execution.charged)
         both = None if known is None else self.of_views(plan, refine=True)
@@ -104,10 +104,10 @@ class PlanAnswering:
         with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
         paid_plan = paid.bought or plan
-        own = paid_plan.price if charged is None else charged
+        plan_price = paid_plan.price if charged is None else charged
         bought = bool(plan.cores) and not paid.stored
         cost = paid_plan.cost if charged is None else FREE
-        price = Price(own if bought else Fraction(0), paid.stored, cost if bought else FREE)
+        price = Price(plan_price if bought else Fraction(0), paid.stored, cost if bought else FREE)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
             notices = (
@@ -172,7 +172,7 @@ class WorkloadAnswering:
             block = None if offer is None else offer.block
             for plan in workload.bought:
                 execution.require_few_keys(plan)
-            with nullcontext() if block is None else execution.held(block.plans[0]) as held:
+            with nullcontext() if block is None else execution.held(block.plans[0]) as version:
                 charges = {} if block is None else execution.charged_together(block)
                 parts = (
                     {}
@@ -187,9 +187,11 @@ class WorkloadAnswering:
                         else earlier(plan, known)
                     )
                     if paid is None:
-                        found = execution.paid(plan, scope, lambda each: charges[id(each)], held)
+                        paid_release = execution.paid(
+                            plan, scope, lambda charged_plan: charges[id(charged_plan)], version
+                        )
                         paid = replace(
-                            found, stored=False
+                            paid_release, stored=False
                         )  # the block paid, also where another was first meanwhile
                         known.append((plan, paid))
                     results.append(self._answering.shown(plan, paid, scope, parts.get(id(plan))))
@@ -206,19 +208,19 @@ def text_and_parameters(statement: WorkloadStatement) -> tuple[str, tuple[object
 
 def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[OfferStatus, ...]:
     """For each plan, whether it has to be bought, or why it is free."""
-    found = list[OfferStatus]()
+    result = list[OfferStatus]()
     bought = list[Plan]()
     for plan in plans:
         if not plan.cores:
-            found.append("public")
-        elif any(_is_same(plan, each) for each in bought):
-            found.append("the same as one before")
+            result.append("public")
+        elif any(_is_same(plan, bought_plan) for bought_plan in bought):
+            result.append("the same as one before")
         elif is_paid(plan):
-            found.append("paid for already")
+            result.append("paid for already")
         else:
-            found.append("bought")
+            result.append("bought")
             bought.append(plan)
-    return tuple(found)
+    return tuple(result)
 
 
 def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelease | None:
@@ -238,7 +240,7 @@ def offered(workload: PricedWorkload, accountant: str | None) -> Offer | None:
     try:
         offer = workload.offer(accountant)
     except KeyError:
-        known = ", ".join(each.accountant for each in workload.offers)
+        known = ", ".join(workload_offer.accountant for workload_offer in workload.offers)
         raise DataError(
             f"there is no accountant {accountant!r} for a workload; known are {known}"
         ) from None

@@ -150,17 +150,17 @@ class Compiler:
         statement = self._with_constants(statement, settings)
         delta = self._accountant.budget.delta_selection
 
-        shown = statement
+        with_constants = statement
         synthetic = None
         if settings.preview == "synthetic":
             tree, synthetic = previewed(statement.tree, bounded.schema)
-            shown = replace(statement, tree=tree)
+            with_constants = replace(statement, tree=tree)
 
         def bound(noise: Noise) -> tuple[Privacy, Query]:
             schema = _with_noise(bounded.schema, noise)
             schema = schema if settings.own_averages else schema.with_averages_as_sums()
             return schema.privacy, bind(
-                shown,
+                with_constants,
                 schema,
                 parameters=parameters,
                 describe=sandbox.types,
@@ -180,25 +180,27 @@ class Compiler:
         ):
             privacy, query = bound(noise)
         reports = settings.clipping == "report" and not query.probe
-        beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
+        side_measurements, left_out = (
+            clipped(query.cores, norm_of(privacy)) if reports else ((), ())
+        )
         cores = plan_cores(
-            query, self._dialect, privacy, price, delta_selection=delta, beside=beside
+            query, self._dialect, privacy, price, delta_selection=delta, beside=side_measurements
         )
         described = sandbox.describe(query, cores)
-        whole = query.without_postprocessing()
+        shown_query = query.without_postprocessing()
         beyond = *rows_beyond_limits(cores, sandbox.schema.tables), *bounded.notices
         clamped = () if query.probe else values_clamped(cores, left_out)
-        whole = replace(whole, notices=(*whole.notices, *beyond))
+        shown_query = replace(shown_query, notices=(*shown_query.notices, *beyond))
         if synthetic is not None:
             notice = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
-            whole = replace(whole, notices=(*whole.notices, notice))
+            shown_query = replace(shown_query, notices=(*shown_query.notices, notice))
         return Compiled(
             text=statement.text,
-            query=whole,
+            query=shown_query,
             dialect=self._dialect,
             privacy=privacy,
             delta=delta,
-            beside=beside,
+            beside=side_measurements,
             left_out=left_out,
             described=described,
             clamped=clamped,
@@ -208,26 +210,28 @@ class Compiler:
     def _with_constants(self, statement: Statement, settings: StatementSettings) -> Statement:
         """The statement with the remaining budget and the current time filled in as constants."""
         if names_budget(statement.text):
-            left = self._accountant.remaining(self._analyst)
+            remaining = self._accountant.remaining(self._analyst)
             privacy = self._schema.privacy.with_noise(settings.mechanism)
-            row = budget_row(self._analyst, left, ordinary_answers(privacy, settings.epsilon, left))
+            row = budget_row(
+                self._analyst, remaining, ordinary_answers(privacy, settings.epsilon, remaining)
+            )
             statement = replace(statement, tree=with_budget(statement.tree, row))
         if names_clock(statement.text):
             statement = replace(statement, tree=with_time(statement.tree, clock()))
         return statement
 
-    def _noise(self, wanted: Noise, price: Fraction) -> Noise:
+    def _noise(self, noise: Noise, price: Fraction) -> Noise:
         """The noise of a statement at a price: the one that is wanted,
         or else the one that leaves more statements.
         """
-        privacy = self._schema.privacy.with_noise(wanted)
+        privacy = self._schema.privacy.with_noise(noise)
         if privacy.mechanism != "auto" or len(usual_costs(privacy, price)) == 1:
             return privacy.mechanism
         if self._settled:
             return "gaussian"
-        left = self._accountant.remaining(self._analyst)
-        self._settled = is_settled(left)
-        return chosen_noise(privacy, price, left)
+        remaining = self._accountant.remaining(self._analyst)
+        self._settled = is_settled(remaining)
+        return chosen_noise(privacy, price, remaining)
 
     @contextmanager
     def _compiling(self, text: str) -> Iterator[PostProcessor]:
@@ -282,10 +286,10 @@ class Compiled:
         confidence = float(self.privacy.confidence)
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
         fixed = query.own_epsilon is not None
-        found = () if query.probe else cores
+        bought_cores = () if query.probe else cores
         return Plan(
             self.text,
-            found,
+            bought_cores,
             derived=derived,
             postprocessing=described.sql,
             public=query.public,

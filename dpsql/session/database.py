@@ -223,10 +223,10 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
     The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
     """
-    whole = FilterState(None, total_budget(schema), FREE)
+    unspent = FilterState(None, total_budget(schema), FREE)
     privacy = schema.privacy
     costs = usual_costs(privacy, privacy.query_epsilon)
-    return {noise: whole.affordable(cost) for noise, cost in costs.items()}
+    return {noise: unspent.affordable(cost) for noise, cost in costs.items()}
 
 
 def total_budget(schema: Schema) -> Budget:

@@ -107,7 +107,7 @@ class Execution:
         charge = self._accountant.spend(
             block, analyst=self._analyst, statement=block.text, cells=note
         )
-        return {id(each.plan): each for each in divided(charge)}
+        return {id(divided_charge.plan): divided_charge for divided_charge in divided(charge)}
 
     def marginals(
         self,
@@ -189,12 +189,12 @@ class Execution:
         and taken up by the next one.
         """
         with (
-            self.held(plan.reading) as held,
+            self.held(plan.reading) as version,
             scope.reading(),
             ResponseTiming(plan.reading, self._time_bucket, self.clock) as timing,
         ):
             self.engine.dry_run(plan.reading)
-            paid = None if resumption is None else resumption.taken_up(plan, held.version)
+            paid = None if resumption is None else resumption.taken_up(plan, version.version)
             charge = paid or self._accountant.spend(
                 plan, analyst=self._analyst, statement=text, cells=note
             )
@@ -202,21 +202,21 @@ class Execution:
 
             def released() -> T:
                 nonlocal is_read
-                (own,) = divided(charge)
-                with held.run(own) as reading, scope.on(reading.interrupt):
+                (plan_charge,) = divided(charge)
+                with version.run(plan_charge) as reading, scope.on(reading.interrupt):
                     exact = reading.stage(())
                 is_read = True  # from here on noise may be drawn
                 return release(exact)
 
             try:
                 timing.begin()
-                made = masked(released)
+                result = masked(released)
             except BaseException:
                 if resumption is not None and not is_read:
-                    resumption.give_up(charge, held.version)
+                    resumption.give_up(charge, version.version)
                 raise
         scope.check()
-        return made, charge, held.version
+        return result, charge, version.version
 
     def bought(self, plan: Plan, scope: CancelScope) -> tuple[Released, int, str | None]:
         """Charge the plan and make its release, whatever is kept of others.
@@ -224,8 +224,8 @@ class Execution:
         The result has the number of its ledger entry,
         and the version of the data that it is made from.
         """
-        with self.held(plan) as held:
-            return *self._released(plan, scope, self.charged, held), held.version
+        with self.held(plan) as version:
+            return *self._released(plan, scope, self.charged, version), version.version
 
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
@@ -233,9 +233,9 @@ class Execution:
         time bucket.
         """
         with ResponseTiming(plan, self._time_bucket, self.clock) as timing:
-            held = self.engine.hold(timing.begin)
-        with held:
-            yield held
+            version = self.engine.hold(timing.begin)
+        with version:
+            yield version
 
     def of_views(
         self, plan: Plan, postprocessor: PostProcessor, refine: bool = False
@@ -247,8 +247,8 @@ class Execution:
         """
         if self.answers is None:
             return None
-        found = None if refine else self.answers.given(plan, postprocessor.evaluated)
-        return found or self.answers.of_views(plan, postprocessor.evaluated, complete=refine)
+        view_answer = None if refine else self.answers.given(plan, postprocessor.evaluated)
+        return view_answer or self.answers.of_views(plan, postprocessor.evaluated, complete=refine)
 
     def refined(self, plan: Plan, scope: CancelScope) -> ViewAnswer | None:
         """What all answers tell of the plan's cores by now, which is given from then on."""
@@ -269,11 +269,12 @@ class Execution:
         """
         if self.answers is None:
             return None
-        part = self.answers.part_of_views(plan, version, postprocessor.evaluated)
+        part_answer = self.answers.part_of_views(plan, version, postprocessor.evaluated)
         return (
             None
-            if part is None or self._accountant.budget.is_next_to_nothing(part.rest.cost)
-            else part
+            if part_answer is None
+            or self._accountant.budget.is_next_to_nothing(part_answer.rest.cost)
+            else part_answer
         )
 
     def paid(
@@ -281,31 +282,31 @@ class Execution:
         plan: Plan,
         scope: CancelScope,
         pay: Pay,
-        held: EngineVersion | None = None,
+        version: EngineVersion | None = None,
         *,
         reuse: bool = False,
     ) -> PaidRelease:
         """The release of the plan's cores: from the answer store at no cost,
         or charged by ``pay`` and made.
 
-        It is made from the version of the data that is ``held``, or else from the present one. With
+        It is made from the version of the data that is ``version``, or else from the present one. With
         ``reuse`` it may be made of other answers, so that the rest alone is charged.
         """
-        if held is not None:
-            return self._made(plan, scope, pay, held)
-        kept = self._given(plan, scope) if reuse else None
-        if kept is None and self.answers is not None:
-            kept = self.answers.kept(plan)
-        if kept is None and reuse:
-            kept = self._of_views(plan, scope)
-        if kept is not None:
-            return kept
-        with self.held(plan) as own:
-            part = self._part(plan, scope, own) if reuse else None
+        if version is not None:
+            return self._made(plan, scope, pay, version)
+        paid_release = self._given(plan, scope) if reuse else None
+        if paid_release is None and self.answers is not None:
+            paid_release = self.answers.kept(plan)
+        if paid_release is None and reuse:
+            paid_release = self._of_views(plan, scope)
+        if paid_release is not None:
+            return paid_release
+        with self.held(plan) as present_version:
+            part_answer = self._part(plan, scope, present_version) if reuse else None
             return (
-                self._made(plan, scope, pay, own)
-                if part is None
-                else self._completed(part, scope, pay, own)
+                self._made(plan, scope, pay, present_version)
+                if part_answer is None
+                else self._completed(part_answer, scope, pay, present_version)
             )
 
     def _given(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
@@ -313,43 +314,51 @@ class Execution:
         if self.answers is None or not self.answers.was_given(plan):
             return None
         with scope.sandbox() as postprocessor:
-            found = self.answers.given(plan, postprocessor.evaluated)
-        return None if found is None else PaidRelease(found.released, True, None, found.notices)
+            view_answer = self.answers.given(plan, postprocessor.evaluated)
+        return (
+            None
+            if view_answer is None
+            else PaidRelease(view_answer.released, True, None, view_answer.notices)
+        )
 
     def _of_views(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
         with scope.sandbox() as postprocessor:
-            found = self.of_views(plan, postprocessor)
-            if found is None or self.answers is None:
+            view_answer = self.of_views(plan, postprocessor)
+            if view_answer is None or self.answers is None:
                 return None
-            found = self.answers.give(plan, found, postprocessor.evaluated)
-        return PaidRelease(found.released, True, None, found.notices)
+            view_answer = self.answers.give(plan, view_answer, postprocessor.evaluated)
+        return PaidRelease(view_answer.released, True, None, view_answer.notices)
 
-    def _part(self, plan: Plan, scope: CancelScope, held: EngineVersion) -> PartAnswer | None:
+    def _part(self, plan: Plan, scope: CancelScope, version: EngineVersion) -> PartAnswer | None:
         with scope.sandbox() as postprocessor:
-            return self.part_of_views(plan, postprocessor, held.version)
+            return self.part_of_views(plan, postprocessor, version.version)
 
     def _completed(
-        self, part: PartAnswer, scope: CancelScope, pay: Pay, held: EngineVersion
+        self, part_answer: PartAnswer, scope: CancelScope, pay: Pay, version: EngineVersion
     ) -> PaidRelease:
         """The release of a plan of which a part is known:
         the rest is charged by ``pay`` and made.
         """
-        rest = part.rest.written()
-        paid = self._made(rest, scope, pay, held)
+        rest = part_answer.rest.written()
+        paid = self._made(rest, scope, pay, version)
         assert self.answers is not None
-        found = self.answers.completed(part, paid, held.version)
-        return PaidRelease(found.released, paid.stored, None, found.notices, bought=rest)
+        view_answer = self.answers.completed(part_answer, paid, version.version)
+        return PaidRelease(
+            view_answer.released, paid.stored, None, view_answer.notices, bought=rest
+        )
 
-    def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
+    def _made(
+        self, plan: Plan, scope: CancelScope, pay: Pay, version: EngineVersion
+    ) -> PaidRelease:
         """The stored or new release for the version that is held."""
         if self.answers is None:
-            return PaidRelease(self._released(plan, scope, pay, held)[0], False, None)
+            return PaidRelease(self._released(plan, scope, pay, version)[0], False, None)
         return self.answers.answer(
-            plan, held.version, lambda: self._released(plan, scope, pay, held), scope.check
+            plan, version.version, lambda: self._released(plan, scope, pay, version), scope.check
         )
 
     def _released(
-        self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion
+        self, plan: Plan, scope: CancelScope, pay: Pay, version: EngineVersion
     ) -> tuple[Released, int]:
         """Charge, then read, then release, and return at a multiple of the bucket,
         with the ledger entry's number.
@@ -361,7 +370,7 @@ class Execution:
             self.require_few_keys(plan)
             charge = pay(plan)
             timing.begin()
-            released = masked(lambda: self._measured(charge, deriver, scope, held))
+            released = masked(lambda: self._measured(charge, deriver, scope, version))
         # what was ended before it left is not kept: that it was kept would tell that it was done
         scope.check()
         return released, charge.entry
@@ -371,14 +380,14 @@ class Execution:
         charge: Charge[Plan],
         deriver: PostProcessor | None,
         scope: CancelScope,
-        held: EngineVersion,
+        version: EngineVersion,
     ) -> Released:
         """For each stage of a charged plan: make its derived tables, read its exact rows,
         release them.
         """
         plan = charge.plan
         released = NOTHING
-        with held.run(charge) as reading, scope.on(reading.interrupt):
+        with version.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
                 derived = [] if deriver is None else deriver.derive(plan, stage, released)
                 released += release(

@@ -58,7 +58,7 @@ def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
     The first line, and the JSON, have PostgreSQL's form: ``(cost=first..whole rows=… width=…)``.
     """
     price = Fraction(0) if explanation.stored else explanation.epsilon
-    said = explanation.whole().splitlines() if verbose else summary(explanation, MOST_LINES - 1)
+    lines = explanation.whole().splitlines() if verbose else summary(explanation, MOST_LINES - 1)
     if as_json:
         node = {
             "Node Type": "Private Answer",
@@ -67,8 +67,8 @@ def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
             "Plan Rows": 0,
             "Plan Width": 0,
         }
-        return [json.dumps([{"Plan": node, "dpsql": said}], ensure_ascii=False, indent=2)]
-    return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *said]
+        return [json.dumps([{"Plan": node, "dpsql": lines}], ensure_ascii=False, indent=2)]
+    return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *lines]
 
 
 def explain(
@@ -114,7 +114,8 @@ def explain(
         cells=cells,
         columns=tuple(column.name for column in plan.columns),
         half_widths=tuple(
-            _half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)
+            _half_width(plan, *column_and_error)
+            for column_and_error in zip(plan.columns, sure, strict=True)
         ),
         missing_below=max(needed, default=None),
         epsilon=bought.price if plan.cores else Fraction(0),
@@ -199,8 +200,8 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return f"told from {float(2 * halves[count]):.4g} rows on"
         case QuantileEstimate(histogram=place, ranks=ranks):
             width = bin_width(core.histograms[place])
-            beside = f"; one bin is {width} wide" if width else ""
-            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank{beside}"
+            bin_note = f"; one bin is {width} wide" if width else ""
+            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank{bin_note}"
         case PresentValues(histogram=place, values=values):
             return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
         case (

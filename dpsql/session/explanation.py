@@ -109,15 +109,15 @@ class Explanation:
         """The half-widths in words, with figures for those that an earlier release tells."""
         if self.known is None:
             return self.half_widths
-        found = []
+        result = []
         for half, error in zip(self.half_widths, self.expected, strict=True):
             figure = "" if error is None else f"± {error.half_width:.4g}"
             if not figure or half == figure:
-                found.append(half)
+                result.append(half)
             else:
                 by = f"with what was released before at ε = {shown(self.known)}"
-                found.append(f"{half}; {figure} {by}" if half else f"{figure} {by}")
-        return tuple(found)
+                result.append(f"{half}; {figure} {by}" if half else f"{figure} {by}")
+        return tuple(result)
 
     def __str__(self) -> str:
         return self.whole() if self.verbose else "\n".join(summary(self))
@@ -256,5 +256,5 @@ def _cut(lines: list[str], most: int) -> list[str]:
     """The lines, the last of them counted where they are too many."""
     if len(lines) <= most:
         return lines
-    kept = lines[: max(most - 1, 0)]
-    return [*kept, f"and the errors of {len(lines) - len(kept)} more columns"]
+    first_lines = lines[: max(most - 1, 0)]
+    return [*first_lines, f"and the errors of {len(lines) - len(first_lines)} more columns"]

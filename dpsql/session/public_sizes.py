@@ -124,12 +124,15 @@ class PublicSizes:
         if sql_type.kind not in _LISTED or self(table, ()) > MOST_ROWS:
             return None
         sql = values_sql(self._counts.dialect, table, column)
-        read = frozenset({table})
-        if self._counts.public_count(f"SELECT COUNT(*) FROM ({sql}) AS g", read) > MOST_VALUES:
+        tables_read = frozenset({table})
+        if (
+            self._counts.public_count(f"SELECT COUNT(*) FROM ({sql}) AS g", tables_read)
+            > MOST_VALUES
+        ):
             return None
         with suppress(ValueError):
             return tuple(
-                value_of(sql_type, value) for value in self._counts.public_column(sql, read)
+                value_of(sql_type, value) for value in self._counts.public_column(sql, tables_read)
             )
         return None
 
@@ -180,14 +183,14 @@ def values_sql(dialect: Dialect, table: str, column: str) -> str:
 def require_few_candidates(plan: Plan, count: PublicCount) -> None:
     """Raise StatementError (E_LIMITS) if public tables give the plan too many groups."""
     for core in plan.cores:
-        found = counting(core.dialect, core.core)
-        if found is not None:
-            require_few_keys(core.core, prod(count(*query) for query in found.queries))
+        queries = counting(core.dialect, core.core)
+        if queries is not None:
+            require_few_keys(core.core, prod(count(*query) for query in queries.queries))
 
 
 def many_candidates(plan: Plan, released: Released) -> tuple[str, ...]:
     """Notices for results whose public tables give them many groups."""
     pairs = zip(plan.cores, released.tables, strict=False)
     tables = [table for core, table in pairs if counting(core.dialect, table.shape) is not None]
-    said = [many_keys(table.shape, len(table.keys)) for table in tables]
-    return tuple(each for each in said if each is not None)
+    messages = [many_keys(table.shape, len(table.keys)) for table in tables]
+    return tuple(message for message in messages if message is not None)

@@ -140,16 +140,16 @@ class Session(StatementPlanner):
         """What is left of the budget for this analyst: of the total, or of the analyst's cap."""
         return self._accountant.remaining(self.analyst)
 
-    def ordinary_cost(self, left: RemainingBudget) -> Cost:
+    def ordinary_cost(self, remaining: RemainingBudget) -> Cost:
         """What an ordinary answer costs, in which people count:
         a count of units at the session's price and noise.
         """
         privacy = self._schema.privacy.with_noise(self._settings.mechanism)
-        return ordinary_cost(privacy, self._settings.epsilon, left)
+        return ordinary_cost(privacy, self._settings.epsilon, remaining)
 
-    def ordinary_answers(self, left: RemainingBudget) -> AnswersLeft:
+    def ordinary_answers(self, remaining: RemainingBudget) -> AnswersLeft:
         """How many ordinary answers are left, of how many where nothing is spent."""
-        return left.answers_left(self.ordinary_cost(left))
+        return remaining.answers_left(self.ordinary_cost(remaining))
 
     def paid_for(self, price: Price) -> str:
         """What an answer took, and what is left, in the words of all front ends."""
@@ -196,16 +196,16 @@ class Session(StatementPlanner):
 
     @cancellable
     def named_price(
-        self, wanted: request.CreateNamed, text: str, parameters: Sequence[object] = ()
+        self, statement: request.CreateNamed, text: str, parameters: Sequence[object] = ()
     ) -> NamedPrice:
         """What it costs to create what stays under a name; nothing is charged."""
-        return self._named_statements.priced(wanted, text, parameters, self._settings)
+        return self._named_statements.priced(statement, text, parameters, self._settings)
 
     def _explained(
-        self, column: str, wanted: request.NamedStatement, parameters: Sequence[object]
+        self, column: str, statement: request.NamedStatement, parameters: Sequence[object]
     ) -> Result:
         return status_rows.lines(
-            column, self._named_statements.explain(wanted, parameters, self._settings)
+            column, self._named_statements.explain(statement, parameters, self._settings)
         )
 
     @cancellable
@@ -267,8 +267,10 @@ class Session(StatementPlanner):
             self._compiler.plan(text, values, self._settings)
             for text, values in map(text_and_parameters, statements)
         ]
-        found = statuses(plans, lambda plan: self._batch.is_free(plan, self._settings.reuse))
-        return priced(plans, found, self._schema, self.remaining, delta=delta)
+        offer_statuses = statuses(
+            plans, lambda plan: self._batch.is_free(plan, self._settings.reuse)
+        )
+        return priced(plans, offer_statuses, self._schema, self.remaining, delta=delta)
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
@@ -298,12 +300,12 @@ class Session(StatementPlanner):
                 that reaches them is explained, if the budget admits it.
         """
         text, refine = request.without_refine(text)
-        text, behind = request.with_goal(text)
+        text, text_goal = request.with_goal(text)
         if request.named_statement(text) is not None:
             raise StatementError(
                 "E_STMT", "EXPLAIN is a statement here; run it", hint=f"EXPLAIN {text.strip()}"
             )
-        goal = goal or behind
+        goal = goal or text_goal
         pricing = self._targets.pricing
         reached = None
         if goal is None:
@@ -318,15 +320,19 @@ class Session(StatementPlanner):
         unit = str(self._schema.privacy.unit)
         stored = self._execution.is_paid(plan)
         notes = said_of_bounds(plan)
-        part = None
+        part_answer = None
         if not stored and self._reuses(plan):
-            if (found := self._answering.of_views(plan, refine)) is not None:
-                stored = not (refine and found.missing)
-                notes = found.said_before(refine)
-                plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
-            elif not refine and (part := self._answering.part_of_views(plan)) is not None:
-                notes = part.said_before
-        bought = None if part is None else part.rest
+            if (view_answer := self._answering.of_views(plan, refine)) is not None:
+                stored = not (refine and view_answer.missing)
+                notes = view_answer.said_before(refine)
+                plan = (
+                    plan.at(plan.price * view_answer.missing)
+                    if refine and view_answer.missing
+                    else plan
+                )
+            elif not refine and (part_answer := self._answering.part_of_views(plan)) is not None:
+                notes = part_answer.said_before
+        bought = None if part_answer is None else part_answer.rest
         return explain(
             plan,
             pricing.remaining,
@@ -354,10 +360,10 @@ class Session(StatementPlanner):
         """
         if not plan.cores or self.is_paid(plan):
             return None
-        part = (
+        part_answer = (
             self._answering.part_of_views(plan) if self._reuses(plan) and not plan.refined else None
         )
-        return self._bounds.purchase(plan) if part is None else part.rest
+        return self._bounds.purchase(plan) if part_answer is None else part_answer.rest
 
     def _with_interval_columns(self, plan: Plan, result: Result) -> Result:
         return with_interval_columns(plan, result) if self._settings.intervals else result
@@ -368,5 +374,5 @@ class Session(StatementPlanner):
 
     def close(self) -> None:
         """Close what the session owns; charges stay."""
-        for each in self._owned:
-            each.close()
+        for owned in self._owned:
+            owned.close()

@@ -39,15 +39,15 @@ def masked(work: Callable[[], T]) -> T:
     has the kind of the error under the incident number, which is drawn before the work begins.
     """
     with statement_incident():
-        said: DatabaseError = ExecutionFailed()
+        failure: DatabaseError = ExecutionFailed()
         try:
             return work()
         except _PUBLIC as error:
-            said = error.with_traceback(None)
-            said.__cause__ = said.__context__ = None
+            failure = error.with_traceback(None)
+            failure.__cause__ = failure.__context__ = None
         except Exception as error:
             owners_log.record("after its charge, which stays", error)
-    raise said
+    raise failure
 
 
 class Clock(Protocol):
@@ -117,5 +117,5 @@ class ResponseTiming:
             return
         passed = self._clock.now() - self._begun
         leaves = self._begun + self._bucket * max(1, math.ceil(passed / self._bucket))
-        while (left := leaves - self._clock.now()) > 0:
-            self._clock.sleep(left)
+        while (remaining := leaves - self._clock.now()) > 0:
+            self._clock.sleep(remaining)

@@ -114,8 +114,8 @@ class StatementPlanner:
 
     @epsilon.setter
     def epsilon(self, epsilon: Fraction | None) -> None:
-        wanted = self._default.epsilon if epsilon is None else exact(epsilon)
-        self.settings = replace(self._settings, epsilon=wanted)
+        value = self._default.epsilon if epsilon is None else exact(epsilon)
+        self.settings = replace(self._settings, epsilon=value)
 
     @property
     def mechanism(self) -> Noise:
@@ -157,10 +157,14 @@ class StatementPlanner:
         text, refine = request.without_refine(text)
 
         def plan() -> Plan:
-            made = self._planned(
+            planned = self._planned(
                 lambda settings: self._compiler.plan(text, parameters, settings, may_find=True)
             )
-            return replace(made, refined=refine, replanned=plan) if refine or made.unfound else made
+            return (
+                replace(planned, refined=refine, replanned=plan)
+                if refine or planned.unfound
+                else planned
+            )
 
         return plan()
 
@@ -198,22 +202,27 @@ class StatementPlanner:
                 None for one that is left open.
         """
         text, refine = request.without_refine(text)
-        statement, found = self._compiler.parse(text, types)
+        statement, parameter_types = self._compiler.parse(text, types)
 
         def compiled(values: tuple[object, ...]) -> Plan:
             return self._compiler.plan(text, values, self._settings, statement, may_find=True)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            made = self._planned(
+            planned = self._planned(
                 lambda settings: self._compiler.plan(
                     text, values, settings, statement, may_find=True
                 )
             )
             again = partial(plan, values)
             return (
-                replace(made, refined=refine, replanned=again) if refine or made.unfound else made
+                replace(planned, refined=refine, replanned=again)
+                if refine or planned.unfound
+                else planned
             )
 
         return PreparedStatement(
-            text, found, described(found, lambda values: self.columns(compiled(values))), plan
+            text,
+            parameter_types,
+            described(parameter_types, lambda values: self.columns(compiled(values))),
+            plan,
         )

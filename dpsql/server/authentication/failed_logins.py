@@ -98,11 +98,11 @@ class FailedLogins:
         with self._lock:
             now = self._clock()
             name = _tally(self._names, user, OF_NAME)
-            place = _tally(self._addresses, network(address), OF_ADDRESS)
+            by_address = _tally(self._addresses, network(address), OF_ADDRESS)
             by_name = name.due - now
-            if round(place.wrong(now)) < OF_NAME:
+            if round(by_address.wrong(now)) < OF_NAME:
                 by_name = min(by_name, PATIENCE)
-            wait = max(0.0, by_name, place.due - now)
+            wait = max(0.0, by_name, by_address.due - now)
             if wait > PATIENCE:
                 raise TooManyFailures(wait)
             if not wait:
@@ -110,10 +110,10 @@ class FailedLogins:
                     yield
                 except BaseException:
                     name.add(now, now)
-                    place.add(now, now)
+                    by_address.add(now, now)
                     raise
                 return
-            slowed = [(tally, tally.add(now, now + wait)) for tally in (name, place)]
+            slowed = [(tally, tally.add(now, now + wait)) for tally in (name, by_address)]
         self._pause(wait)
         yield
         with self._lock:
@@ -129,12 +129,12 @@ def network(address: str) -> str:
     ('192.0.2.7', '2001:db8::/64', '192.0.2.7')
     """
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def _tally(known: OrderedDict[str, FailureCount], key: str, quick: int) -> FailureCount:

@@ -52,13 +52,13 @@ class ScramVerifier:
     @classmethod
     def read(cls, text: str) -> ScramVerifier:
         """Read a verifier in PostgreSQL's format; raises ValueError for any other text."""
-        found = _VERIFIER.fullmatch(text)
-        if found is None:
+        match = _VERIFIER.fullmatch(text)
+        if match is None:
             raise ValueError("not a SCRAM-SHA-256 verifier")
         salt, stored, server = (
-            base64.b64decode(group, validate=True) for group in found.groups()[1:]
+            base64.b64decode(group, validate=True) for group in match.groups()[1:]
         )
-        iterations = int(found[1])
+        iterations = int(match[1])
         if (
             len(salt) != SALT_BYTES
             or len(stored) != 32
@@ -70,8 +70,7 @@ class ScramVerifier:
 
     def __str__(self) -> str:
         salt, stored, server = (
-            base64.b64encode(part).decode()
-            for part in (self.salt, self.stored_key, self.server_key)
+            base64.b64encode(key).decode() for key in (self.salt, self.stored_key, self.server_key)
         )
         return f"{PLAIN}${self.iterations}:{salt}${stored}:{server}"
 
@@ -103,21 +102,21 @@ class ScramExchange:
             named = re.sub(r"^n=(?=,)", "n=x", bare)
             self._server.set_client_first(f"{flag},{authorization},{named}")
             self._server.client_first_bare = bare
-            answer: str = self._server.get_server_first()
+            reply: str = self._server.get_server_first()
         except Exception:
             raise AuthenticationFailed from None
-        return answer.encode()
+        return reply.encode()
 
     def last(self, message: bytes) -> bytes:
         """The server's proof; raises AuthenticationFailed if the client's is wrong."""
         try:
             self._server.set_client_final(message.decode("utf-8"))
-            answer: str = self._server.get_server_final()
+            reply: str = self._server.get_server_final()
         except Exception:
             raise AuthenticationFailed from None
-        if not answer.startswith("v="):
+        if not reply.startswith("v="):
             raise AuthenticationFailed
-        return answer.encode()
+        return reply.encode()
 
 
 def mechanisms(certificate: str | None) -> list[str]:

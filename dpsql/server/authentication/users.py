@@ -37,8 +37,8 @@ class Users:
         so that old counts do not tell users apart.
         """
         salt, stored, server, draw = (
-            self._decoy_verifier_bytes(part, name)
-            for part in ("salt", "stored", "server", "iterations")
+            self._decoy_verifier_bytes(field, name)
+            for field in ("salt", "stored", "server", "iterations")
         )
         counts = sorted(verifier.iterations for verifier in self.verifiers.values()) or [ITERATIONS]
         invented = ScramVerifier(
@@ -49,9 +49,9 @@ class Users:
     def knows(self, name: str) -> bool:
         return name in self.verifiers
 
-    def _decoy_verifier_bytes(self, part: str, name: str) -> bytes:
+    def _decoy_verifier_bytes(self, field: str, name: str) -> bytes:
         return hmac.digest(
-            self.secret, f"{part}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256
+            self.secret, f"{field}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256
         )
 
 
@@ -71,7 +71,7 @@ def read_users(file: Path) -> Users:
     try:
         content = json.loads(text)
         secret = base64.b64decode(content["secret"], validate=True)
-        found = {
+        verifiers = {
             str(name): ScramVerifier.read(verifier) for name, verifier in content["users"].items()
         }
         if len(secret) != 32:
@@ -80,7 +80,7 @@ def read_users(file: Path) -> Users:
         raise InterfaceError(
             f"{file.name}: is not a file of users; make one with dpsql user add"
         ) from None
-    return Users(found, secret)
+    return Users(verifiers, secret)
 
 
 def add_user(file: Path, name: str, password: str, iterations: int = ITERATIONS) -> None:
@@ -117,7 +117,7 @@ def remove_user(file: Path, name: str) -> None:
             replace(
                 users,
                 verifiers={
-                    each: verifier for each, verifier in users.verifiers.items() if each != name
+                    user: verifier for user, verifier in users.verifiers.items() if user != name
                 },
             ),
         )

@@ -82,16 +82,16 @@ class Catalogue:
         Constants and ordinary functions of them (``SELECT 1``) are left to the session, which
         answers them for free too.
         """
-        shown = _SHOW.fullmatch(text)
-        if shown is not None:
-            return shown[1].lower() not in _OF_SESSION and not shown[1].lower().startswith("dpsql")
+        match = _SHOW.fullmatch(text)
+        if match is not None:
+            return match[1].lower() not in _OF_SESSION and not match[1].lower().startswith("dpsql")
         return _QUERY.match(text) is not None and _is_claimed(text, self._store)
 
     def describe(self, text: str) -> tuple[CatalogueColumn, ...]:
         """The columns of the answer; the statement is not run."""
-        shown = _SHOW.fullmatch(text)
-        if shown is not None:
-            return self._shown(shown[1]).columns
+        match = _SHOW.fullmatch(text)
+        if match is not None:
+            return self._shown(match[1]).columns
         rewritten = self._rewritten(text)
         sql = self._sql(rewritten, None)
         return tuple(
@@ -113,9 +113,9 @@ class Catalogue:
         """The answer to a statement that `claims` accepts;
         raises PostgreSQL's error if there is none.
         """
-        shown = _SHOW.fullmatch(text)
-        if shown is not None:
-            return self._shown(shown[1])
+        match = _SHOW.fullmatch(text)
+        if match is not None:
+            return self._shown(match[1])
         rewritten = self._rewritten(text)
         expected = len(rewritten.parameters)
         if len(parameters) != expected:
@@ -124,12 +124,12 @@ class Catalogue:
                 f"the statement has {expected} parameters, and {len(parameters)} values came",
             )
         sql = self._sql(rewritten, parameters)
-        held, rows = self._with_translated_errors(
+        columns_stored, rows = self._with_translated_errors(
             text, lambda: self._store.run(sql, rewritten.relations, self._user, self._set_interrupt)
         )
         for name, value in rewritten.assigned:
             self._assign(self._given(name, parameters).lower(), self._given(value, parameters))
-        columns = tuple(columns_of(rewritten, held))
+        columns = tuple(columns_of(rewritten, columns_stored))
         return CatalogueAnswer(columns, tuple(self._row(row, columns) for row in rows))
 
     def interrupt(self) -> None:
@@ -162,8 +162,8 @@ class Catalogue:
     def _sql(self, rewritten: RewrittenQuery, parameters: Sequence[object] | None) -> str:
         """The statement with its values; NULL for parameters that are not bound yet."""
         return "".join(
-            part if index % 2 == 0 else self._fact(part, parameters)
-            for index, part in enumerate(rewritten.parts)
+            sql_part if index % 2 == 0 else self._fact(sql_part, parameters)
+            for index, sql_part in enumerate(rewritten.parts)
         )
 
     def _fact(self, name: str, parameters: Sequence[object] | None) -> str:

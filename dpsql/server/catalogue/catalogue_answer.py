@@ -41,34 +41,34 @@ class ObjectName(str):
     oid: int
 
     def __new__(cls, name: str, oid: int) -> ObjectName:
-        made = super().__new__(cls, name)
-        made.oid = oid
-        return made
+        object_name = super().__new__(cls, name)
+        object_name.oid = oid
+        return object_name
 
     def __index__(self) -> int:
         return self.oid
 
 
 def columns_of(
-    rewritten: RewrittenQuery, held: Sequence[tuple[str, str]]
+    rewritten: RewrittenQuery, stored: Sequence[tuple[str, str]]
 ) -> Iterator[CatalogueColumn]:
     """The columns of an answer, with the types of the statement where they fit the values that
     DuckDB holds.
     """
-    for index, (name, kept) in enumerate(held):
+    for index, (name, stored_type) in enumerate(stored):
         kind = (
             rewritten.outputs[index] if rewritten.outputs is not None else rewritten.named.get(name)
         )
-        yield CatalogueColumn(name, column_oid(kind, kept))
+        yield CatalogueColumn(name, column_oid(kind, stored_type))
 
 
-def column_oid(kind: str | None, held: str) -> int:
+def column_oid(kind: str | None, stored_type: str) -> int:
     """The OID of a column's type, from the inferred type and the DuckDB type of its values.
 
     >>> column_oid("name", "VARCHAR"), column_oid("name", "BIGINT"), column_oid(None, "VARCHAR[]")
     (19, 20, 1009)
     """
-    plain = held.strip('"')
+    plain = stored_type.strip('"')
     if kind == "unknown" and plain in (
         "NULL",
         "INTEGER",

@@ -73,9 +73,9 @@ def fault(error: duckdb.Error) -> Error:
     if setting is not None:
         return UnknownSetting(setting[1])
     for code, pattern, says in _NAMED:
-        found = pattern.search(str(error))
-        if found is not None:
-            return StatementError(code, says.format(found[1]))
+        match = pattern.search(str(error))
+        if match is not None:
+            return StatementError(code, says.format(match[1]))
     return StatementError(
         "E_STMT", "this statement over the catalogue is not answered; the server's log has it"
     )
@@ -92,8 +92,8 @@ def absent(kind: str, name: str) -> StatementError:
             return StatementError("E_TABLE", f'relation "{name}" does not exist')
         case "regproc":
             return StatementError("E_FUNC", f'function "{name}" does not exist')
-    what = {"regtype": "type", "regnamespace": "schema", "regrole": "role"}[kind]
-    return StatementError("E_TYPE", f'{what} "{name}" does not exist')
+    noun = {"regtype": "type", "regnamespace": "schema", "regrole": "role"}[kind]
+    return StatementError("E_TYPE", f'{noun} "{name}" does not exist')
 
 
 #: How many characters of an outline are kept.

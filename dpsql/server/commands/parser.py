@@ -94,35 +94,35 @@ _OLD_WORDS = "binary csv header delimiter delimiters null quote escape force enc
 def _read_options(words: TokenReader) -> CopyOptions:
     """Read the options behind TO STDOUT."""
     words.take("with")
-    said: dict[str, object] = {}
+    options: dict[str, object] = {}
     if words.sign("("):
         while True:
-            _listed(words, said)
+            _listed(words, options)
             if words.sign(")"):
                 break
             if not words.sign(","):
                 words.fail(words.ahead)
     else:
         while words.ahead is not None:
-            _worded(words, said)
+            _worded(words, options)
     words.end()
-    return _settled(said)
+    return _settled(options)
 
 
-def _listed(words: TokenReader, said: dict[str, object]) -> None:
+def _listed(words: TokenReader, options: dict[str, object]) -> None:
     name = words.name()
     match name:
         case "format":
-            said["format"] = words.any().text.lower()
+            options["format"] = words.any().text.lower()
         case "header":
             value = (
                 "true" if words.ahead is None or words.ahead.kind == "sign" else words.any().text
             )
-            said["header"] = value.lower() in ("true", "on", "1")
+            options["header"] = value.lower() in ("true", "on", "1")
         case "delimiter" | "null" | "quote" | "escape":
-            said[name] = words.any().text
+            options[name] = words.any().text
         case "force_quote":
-            said["force_quote"] = "*" if words.sign("*") else _names(words)
+            options["force_quote"] = "*" if words.sign("*") else _names(words)
         case "encoding":
             _only_utf8(words.any().text)
         case (
@@ -139,7 +139,7 @@ def _listed(words: TokenReader, said: dict[str, object]) -> None:
             raise WireError("42601", f'option "{name}" not recognized')
 
 
-def _worded(words: TokenReader, said: dict[str, object]) -> None:
+def _worded(words: TokenReader, options: dict[str, object]) -> None:
     match words.take(
         "binary",
         "csv",
@@ -153,19 +153,19 @@ def _worded(words: TokenReader, said: dict[str, object]) -> None:
         "encoding",
     ):
         case "binary" | "csv" as name:
-            said["format"] = name
+            options["format"] = name
         case "header":
-            said["header"] = True
+            options["header"] = True
         case "delimiter" | "delimiters":
             words.take("as")
-            said["delimiter"] = words.any().text
+            options["delimiter"] = words.any().text
         case "null" | "quote" | "escape" as name:
             words.take("as")
-            said[name] = words.any().text
+            options[name] = words.any().text
         case "force":
             if not words.take("quote"):
                 words.fail(words.ahead)
-            said["force_quote"] = "*" if words.sign("*") else _names(words)
+            options["force_quote"] = "*" if words.sign("*") else _names(words)
         case "encoding":
             _only_utf8(words.any().text)
         case _:
@@ -174,12 +174,12 @@ def _worded(words: TokenReader, said: dict[str, object]) -> None:
 
 def _names(words: TokenReader) -> frozenset[str]:
     enclosed = words.sign("(")
-    found = {words.name()}
+    names = {words.name()}
     while words.sign(","):
-        found.add(words.name())
+        names.add(words.name())
     if enclosed and not words.sign(")"):
         words.fail(words.ahead)
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _only_utf8(name: str) -> None:
@@ -195,18 +195,18 @@ def _settled(said: dict[str, object]) -> CopyOptions:
     options = CopyOptions(form)
     if form == "csv":
         options = replace(options, delimiter=",", null="")
-    given = {name: value for name, value in said.items() if name != "format"}
-    if form == "binary" and given:
+    settings = {name: value for name, value in said.items() if name != "format"}
+    if form == "binary" and settings:
         raise WireError("0A000", "COPY in the binary format has no other options")
-    if form == "text" and given.keys() & {"quote", "escape", "force_quote"}:
+    if form == "text" and settings.keys() & {"quote", "escape", "force_quote"}:
         raise NotSupportedError("COPY quotes only in the format csv")
-    if "quote" in given and "escape" not in given:
-        given["escape"] = given["quote"]
+    if "quote" in settings and "escape" not in settings:
+        settings["escape"] = settings["quote"]
     for name in ("delimiter", "quote", "escape"):
-        sign = given.get(name, "x")
+        sign = settings.get(name, "x")
         if not isinstance(sign, str) or len(sign.encode()) != 1 or sign in "\r\n\0":
             raise NotSupportedError(f"COPY {name} must be a single one-byte character")
-    return replace(options, **given)  # type: ignore[arg-type]
+    return replace(options, **settings)  # type: ignore[arg-type]
 
 
 def _copy(words: TokenReader) -> Command:
@@ -235,7 +235,7 @@ def _copied_table(words: TokenReader) -> command.QueryText:
     columns = "*"
     if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
         columns = words.parenthesised().text
-    table = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+    table = ".".join('"' + name.replace('"', '""') + '"' for name in parts)
     return command.QueryText(f"SELECT {columns} FROM {table}", first.start)
 
 

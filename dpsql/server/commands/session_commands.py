@@ -230,17 +230,17 @@ def _values(words: TokenReader) -> str | None:
     if words.take("default", "local"):
         words.end()
         return None
-    found: list[str] = []
+    values: list[str] = []
     while True:
         sign = "-" if words.sign("-") else ""
         token = words.any()
         if token.kind == "sign":
             words.fail(token)
-        found.append(sign + token.text)
+        values.append(sign + token.text)
         if not words.sign(","):
             break
     words.end()
-    return ", ".join(found)
+    return ", ".join(values)
 
 
 def reset(words: TokenReader) -> Command:
@@ -262,11 +262,11 @@ def reset(words: TokenReader) -> Command:
 
 def discard(words: TokenReader) -> Command:
     """DISCARD."""
-    what = words.take("all", "plans", "sequences", "temp", "temporary")
-    if what is None:
+    target = words.take("all", "plans", "sequences", "temp", "temporary")
+    if target is None:
         words.fail(words.ahead)
     words.end()
-    return command.Discard("TEMP" if what == "temporary" else what.upper())
+    return command.Discard("TEMP" if target == "temporary" else target.upper())
 
 
 def deallocate(words: TokenReader) -> Command:

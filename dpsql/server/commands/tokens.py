@@ -61,49 +61,49 @@ def tokens(text: str) -> Iterator[Token]:
     >>> [token.text for token in tokens("Select 'a;b' /* c */ ; \\"D\\"")]
     ['select', 'a;b', ';', 'D']
     """
-    place = 0
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        assert found is not None
-        piece = found.group()
-        end = found.end()
-        match found.lastgroup:
+    offset = 0
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
+        assert match is not None
+        piece = match.group()
+        end = match.end()
+        match match.lastgroup:
             case "blank":
                 pass
             case "comment":
                 end = _comment_end(text, end)
             case "escaped":
                 yield Token(
-                    "text", re.sub(r"\\(.)", r"\1", piece[2:-1], flags=re.DOTALL), place, end
+                    "text", re.sub(r"\\(.)", r"\1", piece[2:-1], flags=re.DOTALL), offset, end
                 )
             case "text":
-                yield Token("text", piece[1:-1].replace("''", "'"), place, end)
+                yield Token("text", piece[1:-1].replace("''", "'"), offset, end)
             case "name":
-                yield Token("name", piece[1:-1].replace('""', '"'), place, end)
+                yield Token("name", piece[1:-1].replace('""', '"'), offset, end)
             case "dollar":
                 close = text.find(piece, end)
                 inside = text[end:] if close < 0 else text[end:close]
                 end = len(text) if close < 0 else close + len(piece)
-                yield Token("text", inside, place, end)
+                yield Token("text", inside, offset, end)
             case "word":
-                yield Token("word", piece.lower(), place, end)
+                yield Token("word", piece.lower(), offset, end)
             case "number":
-                yield Token("number", piece, place, end)
+                yield Token("number", piece, offset, end)
             case _:
-                yield Token("sign", piece, place, end)
-        place = end
+                yield Token("sign", piece, offset, end)
+        offset = end
 
 
-def _comment_end(text: str, place: int) -> int:
+def _comment_end(text: str, offset: int) -> int:
     """Where a block comment ends; comments nest."""
     depth = 1
     while depth:
-        edge = _COMMENT_EDGE.search(text, place)
+        edge = _COMMENT_EDGE.search(text, offset)
         if edge is None:
             return len(text)
         depth += 1 if edge.group() == "/*" else -1
-        place = edge.end()
-    return place
+        offset = edge.end()
+    return offset
 
 
 def pieces(text: str) -> list[SplitStatement]:
@@ -119,24 +119,24 @@ def pieces(text: str) -> list[SplitStatement]:
     """
     result: list[SplitStatement] = []
     start = 0
-    held = list[Token]()
+    piece_tokens = list[Token]()
     depth = 0
     for token in tokens(text):
         if (
             token.kind == "sign"
             and token.text in ("(", ")")
-            and (depth or (held and held[-1].text == "for"))
+            and (depth or (piece_tokens and piece_tokens[-1].text == "for"))
         ):
             depth += 1 if token.text == "(" else -1
         if token.kind == "sign" and token.text == ";" and not depth:
-            if held:
-                result.append(SplitStatement(text[start : token.start], start, tuple(held)))
+            if piece_tokens:
+                result.append(SplitStatement(text[start : token.start], start, tuple(piece_tokens)))
             start = token.end
-            held = []
+            piece_tokens = []
         else:
-            held.append(token)
-    if held:
-        result.append(SplitStatement(text[start:], start, tuple(held)))
+            piece_tokens.append(token)
+    if piece_tokens:
+        result.append(SplitStatement(text[start:], start, tuple(piece_tokens)))
     return result
 
 

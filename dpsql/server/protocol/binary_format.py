@@ -120,14 +120,15 @@ def _numeric(value: object) -> bytes:
     assert isinstance(exponent, int)
     scale = max(-exponent, 0)
     text = "".join(map(str, digits)) + "0" * max(exponent, 0)
-    whole, fraction = (text[:-scale], text[-scale:].rjust(scale, "0")) if scale else (text, "")
-    whole = whole.lstrip("0")
-    whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
+    integer, fraction = (text[:-scale], text[-scale:].rjust(scale, "0")) if scale else (text, "")
+    integer = integer.lstrip("0")
+    integer = integer.rjust(-(-len(integer) // 4) * 4, "0")
     fraction = fraction.ljust(-(-len(fraction) // 4) * 4, "0")
     groups = [
-        int((whole + fraction)[index : index + 4]) for index in range(0, len(whole + fraction), 4)
+        int((integer + fraction)[index : index + 4])
+        for index in range(0, len(integer + fraction), 4)
     ]
-    weight = len(whole) // 4 - 1
+    weight = len(integer) // 4 - 1
     while groups and groups[0] == 0:
         groups = groups[1:]
         weight = weight - 1
@@ -140,7 +141,9 @@ def _numeric(value: object) -> bytes:
 
 
 def _vector(width: PostgresType, value: object) -> bytes:
-    items = value if isinstance(value, list | tuple) else [int(each) for each in str(value).split()]
+    items = (
+        value if isinstance(value, list | tuple) else [int(number) for number in str(value).split()]
+    )
     body = b"".join(_sized(encoder(width)(item)) for item in items)
     return _ARRAY.pack(1, 0, width.oid) + struct.pack("!ii", len(items), 0) + body
 
@@ -156,8 +159,8 @@ def _array(element: PostgresType, write: Encoder, value: object) -> bytes:
     flat = _flattened(value, sizes)
     if not flat:
         return _ARRAY.pack(0, 0, element.oid)
-    head = _ARRAY.pack(len(sizes), int(any(each is None for each in flat)), element.oid)
-    body = (b"\xff\xff\xff\xff" if each is None else _sized(write(each)) for each in flat)
+    head = _ARRAY.pack(len(sizes), int(any(item is None for item in flat)), element.oid)
+    body = (b"\xff\xff\xff\xff" if item is None else _sized(write(item)) for item in flat)
     return head + b"".join(struct.pack("!ii", size, 1) for size in sizes) + b"".join(body)
 
 
@@ -172,7 +175,7 @@ def _flattened(value: object, sizes: list[int]) -> list[object]:
         )
         error.sqlstate = "2202E"
         raise error
-    return [each for part in value for each in _flattened(part, sizes[1:])]
+    return [item for nested in value for item in _flattened(nested, sizes[1:])]
 
 
 def _sized(data: bytes) -> bytes:
@@ -245,10 +248,14 @@ def _read_numeric(data: bytes) -> Decimal:
         or any(group > 9999 for group in groups)
     ):
         raise ValueError
-    whole = sum(group * 10 ** (4 * (len(groups) - index - 1)) for index, group in enumerate(groups))
+    unscaled = sum(
+        group * 10 ** (4 * (len(groups) - index - 1)) for index, group in enumerate(groups)
+    )
     exponent = 4 * (weight - count + 1)
     digits = (
-        whole * 10**exponent * 10**scale if exponent >= 0 else whole * 10**scale // 10**-exponent
+        unscaled * 10**exponent * 10**scale
+        if exponent >= 0
+        else unscaled * 10**scale // 10**-exponent
     )
     return Decimal((int(sign == _NEGATIVE), tuple(map(int, str(digits))), -scale))
 
@@ -260,18 +267,18 @@ def _read_array(element: PostgresType, data: bytes) -> list[object]:
     sizes = [struct.unpack_from("!ii", data, 12 + 8 * index)[0] for index in range(dimensions)]
     if any(size < 0 for size in sizes) or math.prod(sizes) * 4 > len(data):
         raise ValueError
-    place = 12 + 8 * dimensions
+    offset = 12 + 8 * dimensions
     flat = list[object]()
     for _ in range(math.prod(sizes) if sizes else 0):
-        (length,) = struct.unpack_from("!i", data, place)
-        place += 4
+        (length,) = struct.unpack_from("!i", data, offset)
+        offset += 4
         if length < 0:
             flat.append(None)
             continue
-        if place + length > len(data):
+        if offset + length > len(data):
             raise ValueError
-        flat.append(_read(element, data[place : place + length]))
-        place += length
+        flat.append(_read(element, data[offset : offset + length]))
+        offset += length
     for size in reversed(sizes[1:]):
         flat = [flat[start : start + size] for start in range(0, len(flat), size)] if size else []
     return flat

@@ -149,10 +149,10 @@ def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
     decoder.feed(frame)
     try:
         message = next(decoder)
-        whole = decoder.buffered == 0 and message.to_wire() == frame
+        is_canonical = decoder.buffered == 0 and message.to_wire() == frame
     except Exception:
         raise MalformedMessage from None
-    if not whole and not isinstance(message, StartupMessage | SASLInitialResponse):
+    if not is_canonical and not isinstance(message, StartupMessage | SASLInitialResponse):
         raise MalformedMessage
     return message
 

@@ -71,8 +71,8 @@ def interval_text(value: object) -> bytes:
         f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
     )
     clock = f"-{clock}" if whole < 0 and rest else clock
-    said = f"{days} day{'' if days == 1 else 's'}" if days else ""
-    return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
+    day_text = f"{days} day{'' if days == 1 else 's'}" if days else ""
+    return f"{day_text} {clock}".encode() if day_text and rest else (day_text or clock).encode()
 
 
 _CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
@@ -101,11 +101,11 @@ def read_interval(text: str) -> timedelta:
             microseconds=micros,
         )
         rest = text.replace(clock[0], "", 1)
-    for part in _PART.finditer(rest):
+    for match in _PART.finditer(rest):
         unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[
-            part[2][0].lower()
+            match[2][0].lower()
         ]
-        result += timedelta(**{unit: int(part[1])})
+        result += timedelta(**{unit: int(match[1])})
     if _PART.sub("", rest).strip() or not text:
         raise ValueError
     return result

@@ -128,4 +128,4 @@ def notice_fields(
 def _offset(text: str, line: int, column: int) -> int:
     """The characters before a line and a column, both counted from 1."""
     lines = text.split("\n")
-    return sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
+    return sum(len(earlier_line) + 1 for earlier_line in lines[: line - 1]) + column - 1

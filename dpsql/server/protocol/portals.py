@@ -98,10 +98,10 @@ class Portal:
         self._place = min(start + count, len(rows) + 1)
         return rows[first : first + count]
 
-    def fetch(self, wanted: Fetch) -> Sequence[Row]:
+    def fetch(self, statement: Fetch) -> Sequence[Row]:
         """The rows that FETCH asks for; the cursor moves to the last of them, or past the end."""
-        direction = wanted.direction
-        count = wanted.count
+        direction = statement.direction
+        count = statement.count
         if count is not None and count < 0 and direction in ("FORWARD", "BACKWARD"):
             direction = "BACKWARD" if direction == "FORWARD" else "FORWARD"
             count = -count
@@ -136,11 +136,11 @@ class Portal:
 
     def _jump(self, target: int) -> Sequence[Row]:
         rows = self._rows()
-        place = min(max(target, 0), len(rows) + 1)
-        if place < self._place:
+        row_number = min(max(target, 0), len(rows) + 1)
+        if row_number < self._place:
             self._require_scroll()
-        self._place = place
-        return rows[place - 1 : place] if place else []
+        self._place = row_number
+        return rows[row_number - 1 : row_number] if row_number else []
 
     def _require_scroll(self) -> None:
         if not self._scroll:

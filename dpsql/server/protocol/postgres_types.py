@@ -205,9 +205,9 @@ def json_text(value: object) -> bytes:
 def _json_compatible(value: object) -> object:
     match value:
         case dict():
-            return {_name(name): _json_compatible(each) for name, each in value.items()}
+            return {_name(name): _json_compatible(item) for name, item in value.items()}
         case list() | tuple():
-            return [_json_compatible(each) for each in value]
+            return [_json_compatible(item) for item in value]
         case float() if not math.isfinite(value):
             return None
         case _:

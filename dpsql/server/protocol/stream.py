@@ -188,11 +188,11 @@ class MessageStream:
         del self._in[:size]
         return taken
 
-    def _read(self, wanted: int) -> bytes:
+    def _read(self, size: int) -> bytes:
         try:
             if self._deadline is not None:
                 self._socket.settimeout(self._left())
-            data = self._socket.recv(max(8192, min(wanted, 262_144)))
+            data = self._socket.recv(max(8192, min(size, 262_144)))
         except (OSError, ValueError):
             raise Disconnected from None
         if not data:
@@ -224,7 +224,7 @@ class MessageStream:
     def _left(self) -> float | None:
         if self._deadline is None:
             return None
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
             raise Disconnected
-        return left
+        return remaining

@@ -122,7 +122,7 @@ def _vector(value: object) -> bytes:
 def _array(write: Encoder, value: object) -> bytes:
     if not isinstance(value, list | tuple):
         return _plain(value)
-    return b"{" + b",".join(_element(write, each) for each in value) + b"}"
+    return b"{" + b",".join(_element(write, item) for item in value) + b"}"
 
 
 def _element(write: Encoder, value: object) -> bytes:
@@ -211,36 +211,36 @@ def _read_array(element: PostgresType, text: str) -> list[object]:
     if _MEMBERS.fullmatch(text) is None:
         raise ValueError
     tokens = [token for token in _MEMBER.findall(text) if token.strip()]
-    result, place = _read_list(element, tokens, 0)
-    if place != len(tokens):
+    result, index = _read_list(element, tokens, 0)
+    if index != len(tokens):
         raise ValueError
     return result
 
 
 def _read_list(
-    element: PostgresType, tokens: Sequence[str], place: int, depth: int = 0
+    element: PostgresType, tokens: Sequence[str], index: int, depth: int = 0
 ) -> tuple[list[object], int]:
-    if depth > 6 or tokens[place : place + 1] != ["{"]:
+    if depth > 6 or tokens[index : index + 1] != ["{"]:
         raise ValueError
-    found: list[object] = []
-    place += 1
-    if tokens[place : place + 1] == ["}"]:
-        return found, place + 1
-    while place < len(tokens):
-        token = tokens[place]
+    items: list[object] = []
+    index += 1
+    if tokens[index : index + 1] == ["}"]:
+        return items, index + 1
+    while index < len(tokens):
+        token = tokens[index]
         if token == "{":
-            nested, place = _read_list(element, tokens, place, depth + 1)
-            found.append(nested)
+            nested, index = _read_list(element, tokens, index, depth + 1)
+            items.append(nested)
         elif token in ",}":
             raise ValueError
         else:
-            found.append(_read_element(element, token))
-            place += 1
-        if tokens[place : place + 1] == ["}"]:
-            return found, place + 1
-        if tokens[place : place + 1] != [","]:
+            items.append(_read_element(element, token))
+            index += 1
+        if tokens[index : index + 1] == ["}"]:
+            return items, index + 1
+        if tokens[index : index + 1] != [","]:
             raise ValueError
-        place += 1
+        index += 1
     raise ValueError
 
 

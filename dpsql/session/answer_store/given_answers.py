@@ -66,12 +66,12 @@ class GivenAnswers:
 
     def find(self, key: str) -> Given:
         """What is kept under a key."""
-        kept = self._ledger.kept_among([_place(key, number) for number in range(MOST_GIVEN)])
-        if not kept:
+        stored = self._ledger.kept_among([_place(key, number) for number in range(MOST_GIVEN)])
+        if not stored:
             return Given(0, None)
-        number = max(number for number in range(MOST_GIVEN) if _place(key, number) in kept)
+        number = max(number for number in range(MOST_GIVEN) if _place(key, number) in stored)
         with suppress(*_UNREADABLE):
-            return Given(number + 1, _read(kept[_place(key, number)]))
+            return Given(number + 1, _read(stored[_place(key, number)]))
         return Given(number + 1, None)
 
     def keep(self, key: str, number: int, entry: int, sources: Sources | None) -> Sources | None:
@@ -79,12 +79,12 @@ class GivenAnswers:
         the first count.
         """
         with suppress(LedgerError, *_UNREADABLE):
-            kept = (
+            stored = (
                 self._ledger.keep(_place(key, number), entry, _written(sources))
                 if number < MOST_GIVEN
                 else None
             )
-            return sources if kept is None else _read(kept)
+            return sources if stored is None else _read(stored)
         return sources
 
 
@@ -104,14 +104,14 @@ def _written(sources: Sources | None) -> bytes:
 
 
 def _read(text: bytes) -> Sources | None:
-    found = json.loads(text)
-    if found is None:
+    fields = json.loads(text)
+    if fields is None:
         return None
-    names = [(str(answer), int(core)) for answer, core in found[0]]
+    names = [(str(release_key), int(core)) for release_key, core in fields[0]]
     return tuple(
         tuple(
             CellSources(bool(combined), tuple(names[index] for index in places))
             for combined, *places in core
         )
-        for core in found[1]
+        for core in fields[1]
     )

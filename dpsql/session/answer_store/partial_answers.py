@@ -60,10 +60,10 @@ class PartOfCore:
         cells = (
             self.plan.cells
             if self.estimated is None
-            else tuple(self.plan.cells[place] for place in self.bought)
+            else tuple(self.plan.cells[index] for index in self.bought)
         )
-        whole = self.estimated is None and not is_asked_of_views(self.plan)
-        return not whole and not any(is_averaged(cell.contribution.cell) for cell in cells)
+        buys_all_cells = self.estimated is None and not is_asked_of_views(self.plan)
+        return not buys_all_cells and not any(is_averaged(cell.contribution.cell) for cell in cells)
 
     @property
     def rest(self) -> CorePlan | None:
@@ -74,7 +74,7 @@ class PartOfCore:
             return self.plan
         if not self.bought:
             return None
-        cells = tuple(self.plan.cells[place] for place in self.bought)
+        cells = tuple(self.plan.cells[index] for index in self.bought)
         core = replace(self.plan.core, aggregates=())
         return replace(self.plan, core=core, cells=cells, estimates=(), presence=None)
 
@@ -98,8 +98,8 @@ class PartOfCore:
         groups = dict(self.estimated.groups)
         if table is not None:
             groups = {tuple(map(sort_key, key)): key for key in table.keys}
-            for column, place in enumerate(self.bought):
-                cells[place] = _bought(number, column, table, list(groups))
+            for column, index in enumerate(self.bought):
+                cells[index] = _bought(number, column, table, list(groups))
         return FoundCore(self.estimated, tuple(cell for cell in cells if cell is not None), groups)
 
 
@@ -116,34 +116,38 @@ class PartAnswer:
         which is kept under a key.
         """
         tables = list(released.tables)
-        found = list[FoundCore | ReleasedTable]()
+        tables_of_cores = list[FoundCore | ReleasedTable]()
         number = 0
         sources = list[tuple[CellSources, ...]]()
-        for part in self.parts:
-            bought = part.rest is not None
-            found.append(part.with_bought(number, tables[number] if bought else None))
-            sources.append(part.sources((key, number)))
+        for core_part in self.parts:
+            bought = core_part.rest is not None
+            tables_of_cores.append(
+                core_part.with_bought(number, tables[number] if bought else None)
+            )
+            sources.append(core_part.sources((key, number)))
             number += bought
-        return assembled(self.plan, found, tuple(sources), self._bought)
+        return assembled(self.plan, tables_of_cores, tuple(sources), self._bought)
 
     @property
     def said_before(self) -> tuple[str, ...]:
         """What EXPLAIN says of it: what is told by which answers, and what is bought."""
         sources = "; ".join(
-            entries_said([each.estimated for each in self.parts if each.estimated is not None])
+            entries_said(
+                [core_part.estimated for core_part in self.parts if core_part.estimated is not None]
+            )
         )
         known = [
-            _named(part.plan.cells[index].contribution.cell)
-            for part in self.parts
-            if part.estimated is not None
-            for index in range(len(part.cells))
-            if index not in part.bought
+            _named(core_part.plan.cells[index].contribution.cell)
+            for core_part in self.parts
+            if core_part.estimated is not None
+            for index in range(len(core_part.cells))
+            if index not in core_part.bought
         ]
         times = max(
-            ratio(part.plan, index, (cell or {}).values())
-            for part in self.parts
-            for index, cell in enumerate(part.cells)
-            if index not in part.bought
+            ratio(core_part.plan, index, (cell or {}).values())
+            for core_part in self.parts
+            for index, cell in enumerate(core_part.cells)
+            if index not in core_part.bought
         )
         price = f"ε = {shown(self.rest.price)} of {shown(self.plan.price)}"
         return (
@@ -155,7 +159,7 @@ class PartAnswer:
     @property
     def _bought(self) -> tuple[str, ...]:
         """What is bought, in words."""
-        rests = [part.rest for part in self.parts]
+        rests = [core_part.rest for core_part in self.parts]
         cells = [
             cell.contribution.cell for rest in rests if rest is not None for cell in rest.cells
         ]
@@ -171,11 +175,11 @@ def part_of_views(
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
-    if all(part.estimated is None for part in parts) or not all(
-        part.is_known_from_then_on for part in parts
+    if all(core_part.estimated is None for core_part in parts) or not all(
+        core_part.is_known_from_then_on for core_part in parts
     ):
         return None
-    cores = tuple(core for part in parts if (core := part.rest) is not None)
+    cores = tuple(core for core_part in parts if (core := core_part.rest) is not None)
     if not cores:
         return None
     rest = replace(plan, cores=cores, repriced=None, left_out=())
@@ -194,9 +198,9 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
     estimated = EstimatedCore(core, views, index, evaluate)
     cells = tuple(estimated.cells())
     bought = tuple(
-        place
-        for place, cell in enumerate(cells)
-        if cell is None or ratio(core, place, cell.values()) > LESS_EXACT
+        cell_index
+        for cell_index, cell in enumerate(cells)
+        if cell is None or ratio(core, cell_index, cell.values()) > LESS_EXACT
     )
     known = set(range(len(cells))) - {*bought, _evidence(core)}
     return PartOfCore(core, estimated, cells, bought) if known else PartOfCore(core)
@@ -214,25 +218,25 @@ def _evidence(core: CorePlan) -> int | None:
     )
 
 
-def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:
+def _price(price: Fraction, partial_cost: Cost, cost: Cost) -> Fraction:
     """The price of a part of what a price buys: in proportion to ε, or to the root of ρ,
     rounded up.
     """
-    if part.epsilon is not None and cost.epsilon:
-        share = float(part.epsilon / cost.epsilon)
+    if partial_cost.epsilon is not None and cost.epsilon:
+        share = float(partial_cost.epsilon / cost.epsilon)
     else:
-        share = math.sqrt(part.rho / cost.rho)
-    return whole * min(Fraction(math.ceil(STEPS * share), STEPS), Fraction(1))
+        share = math.sqrt(partial_cost.rho / cost.rho)
+    return price * min(Fraction(math.ceil(STEPS * share), STEPS), Fraction(1))
 
 
-def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[object]) -> Estimates:
+def _bought(number: int, index: int, table: ReleasedTable, names: Sequence[object]) -> Estimates:
     """The estimates of a cell that was bought, as one of the table of this number."""
     core = table.plan
     one = Fraction(1)
     column = NoiseColumn(
-        "bought", number, place, core.cells[place].mechanism, step=core.steps[place]
+        "bought", number, index, core.cells[index].mechanism, step=core.steps[index]
     )
-    cells = [cell[place] for cell in table.cells]
+    cells = [cell[index] for cell in table.cells]
     return {
         name: LinearEstimate(cells[row], (Part(column, one, (row,)),))
         for row, name in enumerate(names)
@@ -241,11 +245,11 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
 
 def _named(cell: Cell) -> str:
     """A cell in words, with the columns that it reads."""
-    read = [
+    argument_columns = [
         column
-        for part in (getattr(cell, name, None) for name in ("argument", "left", "right"))
-        if part is not None
-        for column in columns(part)
+        for argument in (getattr(cell, name, None) for name in ("argument", "left", "right"))
+        if argument is not None
+        for column in columns(argument)
     ]
-    names = ", ".join(dict.fromkeys(each.name for each in read))
+    names = ", ".join(dict.fromkeys(column.name for column in argument_columns))
     return f"{cell_in_words(cell)} ({names})" if names else cell_in_words(cell)

@@ -47,10 +47,10 @@ def answer_key(plan: Plan, version: str) -> str:
     and are not in the digest.
     """
     cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
-    read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
-    later = [canonical(plan.derived), canonical(plan.cubes), *read] if plan.derived else []
-    whole = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
-    return text_digest(whole)
+    shape_texts = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
+    later = [canonical(plan.derived), canonical(plan.cubes), *shape_texts] if plan.derived else []
+    fields = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
+    return text_digest(fields)
 
 
 def _as_released(core: CorePlan) -> CorePlan:
@@ -76,8 +76,8 @@ def kin_key(plan: Plan, version: str) -> str:
         ]
         for core in plan.cores
     ]
-    whole = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
-    return text_digest(whole)
+    fields = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
+    return text_digest(fields)
 
 
 #: The most bytes that the text of an answer may have.
@@ -96,25 +96,25 @@ def written(released: Released) -> bytes:
     return zlib.compress(text.encode("ascii"), 1)
 
 
-def read(answer: bytes, cores: Sequence[CorePlan]) -> Released:
+def read(packed: bytes, cores: Sequence[CorePlan]) -> Released:
     """The released tables of these cores; ValueError where the text is not theirs."""
-    tables = json.loads(_unpacked(answer))
+    tables = json.loads(_unpacked(packed))
     return Released(
         tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True))
     )
 
 
-def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
+def read_groups(packed: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
     """The keys of one core's rows and, for each cell, its numbers in steps;
     ValueError where the text has neither.
     """
-    rows, keys, _, _, cells, _, hidden = json.loads(_unpacked(answer))[core]
-    shown = _read_groups(rows, keys, cells)
+    rows, keys, _, _, cells, _, hidden = json.loads(_unpacked(packed))[core]
+    released_groups = _read_groups(rows, keys, cells)
     if hidden is None:
-        return shown
+        return released_groups
     more = _read_groups(*hidden)
-    return [*shown[0], *more[0]], [
-        [*one, *other] for one, other in zip(shown[1], more[1], strict=True)
+    return [*released_groups[0], *more[0]], [
+        [*one, *other] for one, other in zip(released_groups[1], more[1], strict=True)
     ]
 
 
@@ -128,9 +128,9 @@ def _read_groups(
     return list(zip(*columns, strict=True)) if columns else [()] * rows, numbers
 
 
-def _unpacked(answer: bytes) -> bytes:
+def _unpacked(packed: bytes) -> bytes:
     unpacked = zlib.decompressobj()
-    text = unpacked.decompress(answer, LARGEST)
+    text = unpacked.decompress(packed, LARGEST)
     if not unpacked.eof:
         raise ValueError("longer than any answer")
     return text
@@ -146,7 +146,7 @@ def _table(table: ReleasedTable) -> list[object]:
         [_intervals(column) for column in columns(table.intervals, asked)],
         [_column(table.counts(index)) for index in range(len(table.plan.steps))],
         [
-            [None if each is None else list(map(_curve, each)) for each in column]
+            [None if curves is None else list(map(_curve, curves)) for curves in column]
             for column in columns(table.curves, asked)
         ],
         None
@@ -170,7 +170,10 @@ def _read_table(
     hidden: list[Any] | None,
 ) -> ReleasedTable:
     asked = len(plan.estimates)
-    drawn = [[_curves(plan, index, each) for each in column] for index, column in enumerate(curves)]
+    drawn = [
+        [_curves(plan, index, curves_of_cell) for curves_of_cell in column]
+        for index, column in enumerate(curves)
+    ]
     measured = [
         StepColumn(_read_column(counts), step)
         for counts, step in zip(cells, plan.steps, strict=True)
@@ -190,11 +193,13 @@ def _hidden(keys: list[tuple[object, ...]], counts: list[list[int]]) -> HiddenGr
     return HiddenGroups(keys, tuple(counts))
 
 
-def _rows(length: int, width: int, found: Sequence[Sequence[ValueT]]) -> ColumnarRows[ValueT]:
+def _rows(
+    length: int, width: int, columns_found: Sequence[Sequence[ValueT]]
+) -> ColumnarRows[ValueT]:
     """The rows of these columns; ValueError where there are not so many."""
-    if len(found) != width or any(len(column) != length for column in found):
+    if len(columns_found) != width or any(len(column) != length for column in columns_found):
         raise ValueError("columns of another table")
-    return ColumnarRows(tuple(found), length)
+    return ColumnarRows(tuple(columns_found), length)
 
 
 def _column(values: Sequence[object]) -> list[object]:
@@ -238,7 +243,7 @@ def _read_intervals(written: list[Any]) -> Sequence[ConfidenceInterval | None]:
         if len(low) != len(high):
             raise ValueError("ends of other intervals")
         return IntervalColumn(low, high)
-    return [None if each is None else cast(ConfidenceInterval, tuple(each)) for each in written[0]]
+    return [None if ends is None else cast(ConfidenceInterval, tuple(ends)) for ends in written[0]]
 
 
 def _curve(curve: QuantileCurve) -> list[object]:
@@ -246,10 +251,10 @@ def _curve(curve: QuantileCurve) -> list[object]:
     return [curve.node == DRAWN, curve.scale, curve.reach, *curve.points]
 
 
-def _curves(plan: CorePlan, place: int, curves: list[list[Any]] | None) -> QuantileCurves | None:
+def _curves(plan: CorePlan, index: int, curves: list[list[Any]] | None) -> QuantileCurves | None:
     if curves is None:
         return None
-    estimate = plan.estimates[place]
+    estimate = plan.estimates[index]
     if not isinstance(estimate, QuantileEstimate) or len(curves) != len(estimate.ranks.fractions):
         raise ValueError("there is a curve for each quantile")
     mechanism = plan.histograms[estimate.histogram].mechanism
@@ -269,9 +274,9 @@ def _value(value: object) -> object:
         case Fraction():
             return {"fraction": str(value)}
         case list():
-            return [_value(each) for each in value]
+            return [_value(item) for item in value]
         case dict():
-            return {"map": [[name, _value(each)] for name, each in value.items()]}
+            return {"map": [[name, _value(item)] for name, item in value.items()]}
     form = _BY_PYTHON.get(type(value))
     if form is None:
         raise TypeError(f"a released {type(value).__name__} is not kept")
@@ -283,14 +288,14 @@ def _read_value(value: Any) -> object:
         case {"fraction": str(text)}:
             return Fraction(text)
         case {"map": list(pairs)}:
-            return {name: _read_value(each) for name, each in pairs}
+            return {name: _read_value(item) for name, item in pairs}
         case dict():
             ((tag, text),) = value.items()
             if tag not in _BY_TAG or not isinstance(text, str):
                 raise ValueError("no released value")
             return _BY_TAG[tag].read(text)
         case list():
-            return [_read_value(each) for each in value]
+            return [_read_value(item) for item in value]
     return value
 
 
@@ -308,7 +313,7 @@ def written_view(view: StoredView) -> bytes:
         ]
         for cell in view.cells
     ]
-    whole = [
+    fields = [
         view.answer,
         view.core,
         view.entry,
@@ -318,27 +323,27 @@ def written_view(view: StoredView) -> bytes:
         cells,
         list(view.beyond),
     ]
-    return json.dumps(whole, separators=(",", ":")).encode("ascii")
+    return json.dumps(fields, separators=(",", ":")).encode("ascii")
 
 
 def read_view(text: bytes) -> StoredView:
     """The view that was written; ValueError, TypeError or KeyError where the text is none."""
-    answer, core, entry, said, keys, groups, cells, beyond = json.loads(text)
-    read = tuple(_read_cell(*cell) for cell in cells)
+    answer_digest, core, entry, description, keys, groups, cells, beyond = json.loads(text)
+    view_cells = tuple(_read_cell(*cell) for cell in cells)
     return StoredView(
-        answer,
+        answer_digest,
         core,
         entry=entry,
-        said=said,
+        said=description,
         keys=tuple(keys),
         groups=groups,
-        cells=read,
+        cells=view_cells,
         beyond=tuple(beyond),
     )
 
 
 def _read_cell(
-    place: int,
+    index: int,
     kind: str,
     arguments: list[str],
     conditions: list[str],
@@ -347,7 +352,7 @@ def _read_cell(
     noise: list[Any],
 ) -> ViewCell:
     return ViewCell(
-        place,
+        index,
         kind,
         arguments=tuple(arguments),
         conditions=frozenset(conditions),

@@ -80,7 +80,7 @@ class AnswerStore:
         self._given = GivenAnswers(ledger)
         self._released = LRUCache[str, Released](CELLS, _released_cells)
         self._results = LRUCache[int, tuple[Plan, str, Result]](
-            CELLS, lambda kept: _result_cells(kept[2])
+            CELLS, lambda entry: _result_cells(entry[2])
         )
 
     @property
@@ -90,8 +90,8 @@ class AnswerStore:
 
     def find(self, plan: Plan) -> Released | None:
         """The release of the plan's cores that was paid for already, if there is one."""
-        kept = self.kept(plan)
-        return None if kept is None else kept.released
+        stored = self.kept(plan)
+        return None if stored is None else stored.released
 
     def best(self, plan: Plan) -> tuple[Plan, Released] | None:
         """The release of the same exact rows that was paid for at the highest price,
@@ -112,11 +112,11 @@ class AnswerStore:
         the oldest of them may be gone.
         """
         result: list[Fraction] = []
-        for kept in self._ledger.kept_among(
+        for price_text in self._ledger.kept_among(
             [f"{kin}/{index}" for index in range(MOST_PRICES)]
         ).values():
             with suppress(ValueError, ZeroDivisionError):
-                result.append(Fraction(kept.decode("ascii")))
+                result.append(Fraction(price_text.decode("ascii")))
         return result
 
     def _note_price(self, plan: Plan, entry: int, version: str) -> None:
@@ -134,8 +134,8 @@ class AnswerStore:
     def kept(self, plan: Plan) -> PaidRelease | None:
         """The release of the plan's cores that was paid for on the data as they are now."""
         version = self._version()
-        found = None if version is None else self._find(answer_key(plan, version), plan)
-        return None if found is None else PaidRelease(found, True, version)
+        released = None if version is None else self._find(answer_key(plan, version), plan)
+        return None if released is None else PaidRelease(released, True, version)
 
     def of_views(self, plan: Plan, evaluate: Evaluate, complete: bool = False) -> ViewAnswer | None:
         """The release of the plan's cores as other answers on the data as they are now tell it,
@@ -169,27 +169,36 @@ class AnswerStore:
         sources = None if version is None else self._given.find(answer_key(plan, version)).sources
         if sources is None or version is None:
             return None
-        found = answer_of_views(plan, self._views, version, evaluate, given=sources)
-        present = None if found is None else answer_of_views(plan, self._views, version, evaluate)
-        return found if found is None or present is None else found.given_before(present)
+        first_answer = answer_of_views(plan, self._views, version, evaluate, given_sources=sources)
+        present = (
+            None if first_answer is None else answer_of_views(plan, self._views, version, evaluate)
+        )
+        return (
+            first_answer
+            if first_answer is None or present is None
+            else first_answer.given_before(present)
+        )
 
-    def give(self, plan: Plan, found: ViewAnswer, evaluate: Evaluate) -> ViewAnswer:
+    def give(self, plan: Plan, view_answer: ViewAnswer, evaluate: Evaluate) -> ViewAnswer:
         """Keep what an answer is made of, so that it is given from then on;
         one that was kept first is given.
         """
         version = self._version()
-        if found.was_given or version is None:
-            return found
-        kept = self._keep_sources(answer_key(plan, version), found)
-        if kept is None or kept == found.cell_sources:
-            return found
-        return answer_of_views(plan, self._views, version, evaluate, given=kept) or found
+        if view_answer.was_given or version is None:
+            return view_answer
+        stored_sources = self._keep_sources(answer_key(plan, version), view_answer)
+        if stored_sources is None or stored_sources == view_answer.cell_sources:
+            return view_answer
+        return (
+            answer_of_views(plan, self._views, version, evaluate, given_sources=stored_sources)
+            or view_answer
+        )
 
-    def _keep_sources(self, key: str, found: ViewAnswer) -> Sources | None:
+    def _keep_sources(self, key: str, view_answer: ViewAnswer) -> Sources | None:
         last = self._given.find(key)
-        if last.sources == found.cell_sources:
+        if last.sources == view_answer.cell_sources:
             return last.sources
-        return self._given.keep(key, last.number, found.last_entry, found.cell_sources)
+        return self._given.keep(key, last.number, view_answer.last_entry, view_answer.cell_sources)
 
     def part_of_views(
         self, plan: Plan, version: str | None, evaluate: Evaluate
@@ -199,15 +208,18 @@ class AnswerStore:
         """
         return None if version is None else part_of_views(plan, self._views, version, evaluate)
 
-    def completed(self, part: PartAnswer, rest: PaidRelease, version: str | None) -> ViewAnswer:
+    def completed(
+        self, part_answer: PartAnswer, rest: PaidRelease, version: str | None
+    ) -> ViewAnswer:
         """The answer of which a part was known and the ``rest`` is released;
         it is given from then on.
         """
-        result = part.with_bought(
-            rest.released, "" if version is None else answer_key(part.rest.written(), version)
+        result = part_answer.with_bought(
+            rest.released,
+            "" if version is None else answer_key(part_answer.rest.written(), version),
         )
         if rest.version is not None and version is not None:
-            self._keep_sources(answer_key(part.plan, version), result)
+            self._keep_sources(answer_key(part_answer.plan, version), result)
         return result
 
     def stale(self, plan: Plan) -> tuple[str, ...]:
@@ -238,9 +250,9 @@ class AnswerStore:
             return PaidRelease(pay()[0], False, None)
         key = answer_key(plan, version)
         with self._alone(f"{self._ledger.id}/{key}", check):
-            found = self._find(key, plan)
-            if found is not None:
-                return PaidRelease(found, True, version)
+            stored = self._find(key, plan)
+            if stored is not None:
+                return PaidRelease(stored, True, version)
             released, entry = pay()
             return self._keep(key, entry, released, plan, version=version)
 
@@ -267,11 +279,11 @@ class AnswerStore:
         recent = self._released.find(key)
         if recent is not None:
             return recent
-        answer = self._ledger.kept(key)
-        if answer is None:
+        packed = self._ledger.kept(key)
+        if packed is None:
             return None
         try:
-            released = read(answer, plan.cores)
+            released = read(packed, plan.cores)
         except _UNREADABLE:
             # whole, and not what this version of dpsql writes: it is made and paid for again
             return None
@@ -286,27 +298,27 @@ class AnswerStore:
         If another process kept one first, that one is returned.
         """
         try:
-            answer = self._ledger.keep(key, entry, written(released))
+            packed = self._ledger.keep(key, entry, written(released))
         except (LedgerError, TypeError):
             return PaidRelease(released, False, None)  # only those who come later pay again
-        if answer is None:
+        if packed is None:
             return PaidRelease(released, False, None)
-        kept = read(answer, plan.cores)
-        self._released.keep(key, kept)
+        stored = read(packed, plan.cores)
+        self._released.keep(key, stored)
         with suppress(LedgerError):
-            given = self._given.find(key)
-            if given.sources is not None:  # what was bought is given from then on
-                self._given.keep(key, given.number, entry, None)
+            given_answer = self._given.find(key)
+            if given_answer.sources is not None:  # what was bought is given from then on
+                self._given.keep(key, given_answer.number, entry, None)
             self._note_price(plan, entry, version)
             self._views.note(plan, released, key, entry, version=version)
-        return PaidRelease(kept, False, version)
+        return PaidRelease(stored, False, version)
 
     def result(self, plan: Plan, version: str) -> Result | None:
         """The result that this plan object gave on this version of the data, if it is in memory."""
-        kept = self._results.find(id(plan))
-        if kept is None or kept[0] is not plan or kept[1] != version or self.was_given(plan):
+        entry = self._results.find(id(plan))
+        if entry is None or entry[0] is not plan or entry[1] != version or self.was_given(plan):
             return None
-        return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
+        return replace(entry[2], rows=list(entry[2].rows), intervals=list(entry[2].intervals))
 
     def keep_result(self, plan: Plan, version: str, result: Result) -> None:
         """Keep the result of a plan.
@@ -316,10 +328,10 @@ class AnswerStore:
         if not self.keeps_results:
             return
         price = Price(Fraction(0), stored=bool(plan.cores))
-        kept = replace(
+        copied_result = replace(
             result, rows=list(result.rows), intervals=list(result.intervals), price=price
         )
-        self._results.keep(id(plan), (plan, version, kept))
+        self._results.keep(id(plan), (plan, version, copied_result))
 
 
 def _released_cells(released: Released) -> int:

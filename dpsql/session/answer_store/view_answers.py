@@ -87,24 +87,24 @@ class ViewAnswer:
         """What people are told: of which answers it is made, how exact it is,
         and what buys a better one.
         """
-        found = [
+        notices = [
             f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources
         ]
         if self.left_out:
             keys = " and ".join(sorted(self.left_out))
-            found.append(
+            notices.append(
                 f"rows with values of {keys} that the schema does not give, if there are any, are in no group that is "
                 "added up; SET dpsql.reuse = off before the statement buys an answer that counts them"
             )
         if self.may_clip:
-            found.append("units above the limits of the schema are clipped as in these answers")
+            notices.append("units above the limits of the schema are clipped as in these answers")
         if self.ratio > LESS_EXACT:
             better = "a new answer" if self.left_out else "the difference"
-            found.append(
+            notices.append(
                 f"its noise is {self.ratio:.2g} times what the price of a new answer buys; REFINE before the "
                 f"statement buys {better}"
             )
-        return (*found, *self.offer)
+        return (*notices, *self.offer)
 
     def given_before(self, present: ViewAnswer) -> ViewAnswer:
         """The answer as one that was given before,
@@ -114,12 +114,12 @@ class ViewAnswer:
             self.ratio <= NEARLY_AS_EXACT * present.ratio or present.left_out
         ):  # of which REFINE reads nothing
             return replace(self, was_given=True)
-        what = "buys what is missing to it" if present.missing else "gives it for nothing"
-        said = (
+        effect = "buys what is missing to it" if present.missing else "gives it for nothing"
+        notice = (
             "this is the answer that was given before; by later ones it is told with "
-            f"{present.ratio / self.ratio:.2g} times its noise: REFINE before the statement {what}"
+            f"{present.ratio / self.ratio:.2g} times its noise: REFINE before the statement {effect}"
         )
-        return replace(self, was_given=True, offer=(said,))
+        return replace(self, was_given=True, offer=(notice,))
 
 
 @dataclass(frozen=True)
@@ -144,23 +144,23 @@ def answer_of_views(
     index: ViewIndex,
     version: str,
     evaluate: Evaluate,
-    given: Sources | None = None,
+    given_sources: Sources | None = None,
     complete: bool = False,
 ) -> ViewAnswer | None:
     """The plan's release as views tell it; None where some cell of it is told by none.
 
-    With ``given`` it is told by these views, as far as they are still kept. If it shall be
+    With ``given_sources`` it is told by these views, as far as they are still kept. If it shall be
     ``complete``, no view is read that may leave out rows which the plan counts.
     """
     if plan.derived or not plan.cores:
         return None
-    found: list[FoundCore] = []
-    if given is not None and len(given) != len(plan.cores):
+    found_cores: list[FoundCore] = []
+    if given_sources is not None and len(given_sources) != len(plan.cores):
         return None
     for number, core in enumerate(plan.cores):
         if not is_asked_of_views(core):
             return None
-        known = None if given is None else given[number]
+        known = None if given_sources is None else given_sources[number]
         first = EstimatedCore(core, index.views(core, version), index, evaluate, given=known)
         of_core = _found(first)
         for beyond in [] if complete or of_core is not None else sorted(first.others, key=sorted):
@@ -169,37 +169,38 @@ def answer_of_views(
             )
         if of_core is None:
             return None
-        found.append(of_core)
+        found_cores.append(of_core)
     for cube in plan.cubes:
         for level in cube.levels:
             if cube.finest is not None and level.core is not None and level.core != cube.finest:
-                found[level.core] = _summed(
-                    found[level.core], found[cube.finest], _places(cube, level.keys)
+                found_cores[level.core] = _summed(
+                    found_cores[level.core], found_cores[cube.finest], _places(cube, level.keys)
                 )
     sources = tuple(
-        tuple(each.core.sources[place] for place in range(len(each.cells))) for each in found
+        tuple(found_core.core.sources[cell_index] for cell_index in range(len(found_core.cells)))
+        for found_core in found_cores
     )
-    return assembled(plan, found, sources)
+    return assembled(plan, found_cores, sources)
 
 
 def _found(asked: EstimatedCore) -> FoundCore | None:
     """What views tell of a core; None where some cell of it is told by none."""
     cells = asked.cells() if asked.views else [None]
-    told = tuple(cell for cell in cells if cell is not None)
-    return FoundCore(asked, told, asked.groups) if len(told) == len(cells) else None
+    known_cells = tuple(cell for cell in cells if cell is not None)
+    return FoundCore(asked, known_cells, asked.groups) if len(known_cells) == len(cells) else None
 
 
 def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
     """Where the keys of a level stand among those of the finest level."""
-    whole = next(level.keys for level in cube.levels if level.core == cube.finest)
-    return tuple(whole.index(key) for key in keys)
+    finest_keys = next(level.keys for level in cube.levels if level.core == cube.finest)
+    return tuple(finest_keys.index(key) for key in keys)
 
 
 def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> FoundCore:
     """A level of a cube whose counts and sums of rows are those of the groups of the finest
     level.
     """
-    known = [each.contribution.cell for each in finest.core.plan.cells]
+    known = [measurement.contribution.cell for measurement in finest.core.plan.cells]
     groups = dict(coarse.groups)
     cells = list(coarse.cells)
     for name, key in finest.groups.items():
@@ -209,16 +210,16 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
     for index, measured in enumerate(coarse.core.plan.cells):
         cell = measured.contribution.cell
         if cell in known and isinstance(cell, RowCount | ClampedSum | ProductSum):
-            whole = {name: list[LinearEstimate]() for name in groups}
+            estimates_of_group = {name: list[LinearEstimate]() for name in groups}
             for name, estimate in finest.cells[known.index(cell)].items():
-                whole[tuple(name[at] for at in places)].append(estimate)
-            cells[index] = {name: added(parts) for name, parts in whole.items()}
+                estimates_of_group[tuple(name[at] for at in places)].append(estimate)
+            cells[index] = {name: added(parts) for name, parts in estimates_of_group.items()}
     return FoundCore(coarse.core, tuple(cells), groups)
 
 
 def assembled(
     plan: Plan,
-    found: Sequence[FoundCore | ReleasedTable],
+    tables_of_cores: Sequence[FoundCore | ReleasedTable],
     sources: Sources,
     bought: tuple[str, ...] = (),
 ) -> ViewAnswer:
@@ -227,14 +228,18 @@ def assembled(
 
     ``bought`` are the cells that no view told, in words.
     """
-    made = [each for each in found if isinstance(each, FoundCore)]
+    found_cores = [
+        found_core for found_core in tables_of_cores if isinstance(found_core, FoundCore)
+    ]
     listed: list[LinearEstimate] = []
     shapes: list[tuple[list[Any], list[list[LinearEstimate]], list[LinearEstimate]]] = []
-    for each in made:
-        names = sorted(each.groups)
-        cells = [[cell.get(name, NO_ROWS) for cell in each.cells] for name in names]
+    for found_core in found_cores:
+        names = sorted(found_core.groups)
+        cells = [[cell.get(name, NO_ROWS) for cell in found_core.cells] for name in names]
         evidence = (
-            [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
+            []
+            if found_core.evidence is None
+            else [found_core.evidence.get(name, NO_ROWS) for name in names]
         )
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
@@ -242,16 +247,16 @@ def assembled(
     at = 0
     tables = list[ReleasedTable]()
     ratio = 0.0
-    for each, (names, cells, evidence) in zip(made, shapes, strict=True):
-        core = each.core.plan
-        width = len(each.cells)
-        own = [
+    for found_core, (names, cells, evidence) in zip(found_cores, shapes, strict=True):
+        core = found_core.core.plan
+        width = len(found_core.cells)
+        cell_weights = [
             tuple(weights[at + width * row : at + width * (row + 1)]) for row in range(len(names))
         ]
         at += width * len(names)
-        told = weights[at : at + len(evidence)]
+        evidence_weights = weights[at : at + len(evidence)]
         at += len(evidence)
-        keys = [each.groups[name] for name in names]
+        keys = [found_core.groups[name] for name in names]
         tables.append(
             combined_table(
                 core,
@@ -259,21 +264,26 @@ def assembled(
                 cells=[tuple(row) for row in cells],
                 evidence=evidence,
                 noise=noise,
-                weights=own,
-                evidence_weights=told,
+                weights=cell_weights,
+                evidence_weights=evidence_weights,
                 confidence=plan.confidence,
             )
         )
         ratio = max(ratio, _ratio(core, cells))
     made_of = iter(tables)
-    whole = tuple(next(made_of) if isinstance(each, FoundCore) else each for each in found)
-    may_clip = any(not each.core.normal.unit_has_one_row for each in made)
-    said = entries_said([each.core for each in made])
-    last = max((view.entry for each in made for view in each.core.used), default=0)
-    left_out = frozenset(name for each in made for name in each.core.left_out)
+    all_tables = tuple(
+        next(made_of) if isinstance(found_core, FoundCore) else found_core
+        for found_core in tables_of_cores
+    )
+    may_clip = any(not found_core.core.normal.unit_has_one_row for found_core in found_cores)
+    entries = entries_said([found_core.core for found_core in found_cores])
+    last = max(
+        (view.entry for found_core in found_cores for view in found_core.core.used), default=0
+    )
+    left_out = frozenset(name for found_core in found_cores for name in found_core.core.left_out)
     return ViewAnswer(
-        Released(whole),
-        said,
+        Released(all_tables),
+        entries,
         ratio=ratio,
         may_clip=may_clip,
         bought=bought,
@@ -291,17 +301,17 @@ def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:
     )
 
 
-def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> float:
+def ratio(core: CorePlan, index: int, estimates: Iterable[LinearEstimate]) -> float:
     """The largest standard deviation of one cell's estimates as a multiple of that of the plan's
     own noise.
     """
-    measured = core.cells[place]
-    own = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
+    measured = core.cells[index]
+    noise = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
     variance = max((estimate.variance for estimate in estimates), default=0.0)
-    return variance**0.5 / own if own else 0.0 if not variance else math.inf
+    return variance**0.5 / noise if noise else 0.0 if not variance else math.inf
 
 
 def entries_said(cores: Iterable[EstimatedCore]) -> tuple[str, ...]:
     """The ledger entries whose releases tell of the cores, each with the keys of its groups."""
     views = sorted({(view.entry, view.said) for core in cores for view in core.used})
-    return tuple(f"entry {entry} of the ledger ({said})" for entry, said in views)
+    return tuple(f"entry {entry} of the ledger ({description})" for entry, description in views)

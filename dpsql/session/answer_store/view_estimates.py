@@ -85,17 +85,17 @@ class EstimatedCore:
             for aggregate in self.plan.core.aggregates
         )
 
-    def _cell(self, place: int, asked: Any, rows: int) -> Estimates | None:
+    def _cell(self, index: int, asked: Any, rows: int) -> Estimates | None:
         cell = normal_cell(self.normal, asked)
         if cell is None:
             return None
-        known = None if self.given is None else self.given[place]
+        known = None if self.given is None else self.given[index]
         self._read = [view for view in self.views if known is None or name_of(view) in known.views]
         before = dict(self.used)
         self.used.clear()
         combined = known is None or known.combined
         result = self._estimates(cell, rows, derived=combined)
-        self.sources[place] = CellSources(combined, tuple(sorted(map(name_of, self.used))))
+        self.sources[index] = CellSources(combined, tuple(sorted(map(name_of, self.used))))
         self.used = before | self.used
         return result
 
@@ -103,19 +103,22 @@ class EstimatedCore:
         """The best combination of all that tells of a cell;
         ``derived`` allows differences and shifted sums.
         """
-        found = list(self._of_views(cell, rows))
+        alternatives = list(self._of_views(cell, rows))
         left_out = (
-            set(self.left_out) if found else None
+            set(self.left_out) if alternatives else None
         )  # differences leave out the same rows twice
         if derived and cell.kind in ("sum", "centred sum"):
-            found += self._shifted(cell, rows)
+            alternatives += self._shifted(cell, rows)
         if derived and cell.is_additive:
-            found += self._rest(cell, rows)
+            alternatives += self._rest(cell, rows)
         self.left_out = self.left_out if left_out is None else left_out
-        if not found:
+        if not alternatives:
             return None
-        names = {name for each in found for name in each}
-        return {name: best([each[name] for each in found if name in each]) for name in names}
+        names = {name for estimates in alternatives for name in estimates}
+        return {
+            name: best([estimates[name] for estimates in alternatives if name in estimates])
+            for name in names
+        }
 
     def _of_views(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
         for view in self._read:
@@ -153,24 +156,24 @@ class EstimatedCore:
 
         A condition on what the keys read chooses among groups, which differences do not.
         """
-        read = {column for key in self.normal.keys for column in columns(key)}
+        key_columns = {column for key in self.normal.keys for column in columns(key)}
         for condition in sorted(cell.conditions, key=repr):
             if is_nullable(condition):
                 continue
-            if read & set(columns(condition)):
+            if key_columns & set(columns(condition)):
                 continue
             without = cell.conditions - {condition}
-            whole = self._estimates(
+            all_rows = self._estimates(
                 NormalCell(cell.kind, cell.arguments, without), rows, derived=False
             )
             opposite = without | {negated(condition)}
-            part = self._estimates(
+            opposite_rows = self._estimates(
                 NormalCell(cell.kind, cell.arguments, opposite), rows, derived=False
             )
-            if whole is not None and part is not None:
+            if all_rows is not None and opposite_rows is not None:
                 yield {
-                    name: each.plus(part.get(name, NO_ROWS), Fraction(-1))
-                    for name, each in whole.items()
+                    name: estimate.plus(opposite_rows.get(name, NO_ROWS), Fraction(-1))
+                    for name, estimate in all_rows.items()
                 }
                 return
 
@@ -204,13 +207,13 @@ class EstimatedCore:
         if name not in self._placed:
             plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]
             if not matched.conditions and len(plain) == len(matched.keys):
-                places = [int(each[1:]) for each in plain]
+                places = [int(value[1:]) for value in plain]
                 self._placed[name] = [tuple(key[index] for index in places) for key in groups.keys]
             else:
-                found = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
+                evaluated = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
                 width = len(matched.keys)
                 self._placed[name] = [
-                    row[:width] if all(each is True for each in row[width:]) else None
-                    for row in found
+                    row[:width] if all(value is True for value in row[width:]) else None
+                    for row in evaluated
                 ]
         return self._placed[name]

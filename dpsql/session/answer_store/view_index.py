@@ -61,7 +61,7 @@ class ViewIndex:
         self._lock = threading.Lock()
         self._known: dict[str, dict[int, StoredView]] = {}
         self._groups = LRUCache[tuple[str, int], ViewGroups](
-            GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys)
+            GROUPS_IN_MEMORY, lambda groups: 100 + len(groups.keys)
         )
 
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
@@ -79,9 +79,9 @@ class ViewIndex:
         with self._lock:
             known = self._known.setdefault(family, {})
             keys = {f"{family}/{index}": index for index in range(MOST_VIEWS) if index not in known}
-            for key, kept in self._ledger.kept_among(list(keys)).items():
+            for key, text in self._ledger.kept_among(list(keys)).items():
                 with suppress(*_UNREADABLE):
-                    known[keys[key]] = read_view(kept)
+                    known[keys[key]] = read_view(text)
             return tuple(view for _, view in sorted(known.items()))
 
     def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
@@ -94,11 +94,17 @@ class ViewIndex:
             dict.fromkeys(name for core in plan.cores for name in self._pinned.stale(core, version))
         )
 
-    def note(self, plan: Plan, released: Released, answer: str, entry: int, version: str) -> None:
+    def note(
+        self, plan: Plan, released: Released, answer_digest: str, entry: int, version: str
+    ) -> None:
         """Keep what the cores of a release are views of; a release that is not kept is none."""
         for index, (core, table) in enumerate(zip(plan.cores, released.tables, strict=True)):
             groups = len(table.keys) + (0 if table.hidden is None else len(table.hidden.keys))
-            view = view_of(core, answer, index, entry, groups=groups) if table.is_complete else None
+            view = (
+                view_of(core, answer_digest, index, entry, groups=groups)
+                if table.is_complete
+                else None
+            )
             if view is not None:
                 with suppress(LedgerError):
                     self._keep(_family(core, version), view, entry)
@@ -109,18 +115,18 @@ class ViewIndex:
         for index in range(MOST_VIEWS):
             if index in self._known[family]:
                 continue
-            kept = self._ledger.keep(f"{family}/{index}", entry, text)
-            if kept is None or kept == text:
+            stored = self._ledger.keep(f"{family}/{index}", entry, text)
+            if stored is None or stored == text:
                 return
 
     def groups(self, view: StoredView) -> ViewGroups | None:
         """The groups of a view; None where its answer is no longer kept."""
         result = self._groups.find((view.answer, view.core))
         if result is None:
-            answer = None if self._pinned is None else self._pinned.content(view)
-            answer = self._ledger.kept(view.answer) if answer is None else answer
+            packed = None if self._pinned is None else self._pinned.content(view)
+            packed = self._ledger.kept(view.answer) if packed is None else packed
             try:
-                groups = None if answer is None else read_groups(answer, view.core)
+                groups = None if packed is None else read_groups(packed, view.core)
             except _UNREADABLE:
                 groups = None
             if groups is None or len(groups[0]) != view.groups:

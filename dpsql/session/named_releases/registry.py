@@ -102,11 +102,11 @@ class NamedReleases:
 
     def of_kind(self, kind: ReleaseKind) -> tuple[NamedRelease, ...]:
         """The named releases of one kind."""
-        return tuple(each for each in self.all if each.kind == kind)
+        return tuple(release for release in self.all if release.kind == kind)
 
     def find(self, name: str) -> NamedRelease | None:
         """The release of that name, whatever the case of its ASCII letters."""
-        return next((each for each in self.all if each.name == fold(name)), None)
+        return next((release for release in self.all if release.name == fold(name)), None)
 
     def is_stale(self, release: NamedRelease) -> bool:
         """Whether the release was made of another version of the data than that of now."""
@@ -127,8 +127,10 @@ class NamedReleases:
 
     def notices(self, tables: Sequence[str]) -> tuple[str, ...]:
         """What is said to who reads these public tables: which of them are synthetic and stale."""
-        found = [self.find(name) for name in tables if name not in self._declared.tables]
-        stale = [each.name for each in found if each is not None and self.is_stale(each)]
+        releases = [self.find(name) for name in tables if name not in self._declared.tables]
+        stale = [
+            release.name for release in releases if release is not None and self.is_stale(release)
+        ]
         return tuple(
             f"`{name}` is stale: the data have changed since it was made" for name in stale
         )
@@ -137,11 +139,15 @@ class NamedReleases:
         """The name of each synopsis, and what people are told of it."""
         return [
             (
-                each.name,
-                f"marginals that {each.analyst} bought on {each.at:%Y-%m-%d}: "
-                + ("what they tell is free" if (state := self.state(each)) == "current" else state),
+                synopsis.name,
+                f"marginals that {synopsis.analyst} bought on {synopsis.at:%Y-%m-%d}: "
+                + (
+                    "what they tell is free"
+                    if (state := self.state(synopsis)) == "current"
+                    else state
+                ),
             )
-            for each in self.of_kind("synopsis")
+            for synopsis in self.of_kind("synopsis")
         ]
 
     def content(self, release: NamedRelease) -> bytes:
@@ -218,25 +224,27 @@ class NamedReleases:
         DataError where another analyst created it: its creator drops it by a statement,
         the owner with ``dpsql ledger drop``.
         """
-        found = self.find(name)
-        if found is None or found.kind != kind:
+        release = self.find(name)
+        if release is None or release.kind != kind:
             return False
-        if found.analyst != analyst:
+        if release.analyst != analyst:
             raise DataError(
-                f"the {kind} `{found.name}` was created by {found.analyst}, who may drop it, or the owner"
+                f"the {kind} `{release.name}` was created by {release.analyst}, who may drop it, or the owner"
             )
-        dropped = self._ledger.drop_named(found.name, kind)
+        dropped = self._ledger.drop_named(release.name, kind)
         self._forget()
         return dropped
 
     def row_count(self, table: str) -> int | None:
         """The number of rows of a synthetic table; None where the table is none."""
-        found = self.find(table)
-        if found is None or table in self._declared.tables:
+        release = self.find(table)
+        if release is None or table in self._declared.tables:
             return None
-        if found.digest not in self._counts:
-            self._counts[found.digest] = len(rows_of(declared(found.facts), self.content(found)))
-        return self._counts[found.digest]
+        if release.digest not in self._counts:
+            self._counts[release.digest] = len(
+                rows_of(declared(release.facts), self.content(release))
+            )
+        return self._counts[release.digest]
 
     def rows(self, otherwise: PublicRows) -> PublicRows:
         """Reads the rows of synthetic tables here,
@@ -244,19 +252,19 @@ class NamedReleases:
         """
 
         def read(table: str) -> Sequence[tuple[object, ...]]:
-            found = self.find(table)
-            if found is None or table in self._declared.tables:
+            release = self.find(table)
+            if release is None or table in self._declared.tables:
                 return otherwise(table)
-            return rows_of(declared(found.facts), self.content(found))
+            return rows_of(declared(release.facts), self.content(release))
 
         return read
 
     def _now(self) -> _Snapshot:
-        held = self._held
-        if held is not None and self._clock() - held.at < AGE:
-            return held
-        if held is not None and self._lock.locked():
-            return held  # another thread looks already
+        snapshot = self._held
+        if snapshot is not None and self._clock() - snapshot.at < AGE:
+            return snapshot
+        if snapshot is not None and self._lock.locked():
+            return snapshot  # another thread looks already
         if not taken(self._lock):
             raise QueryCancelled
         try:
@@ -266,22 +274,22 @@ class NamedReleases:
         finally:
             self._lock.release()
 
-    def _read(self, held: _Snapshot | None) -> _Snapshot:
+    def _read(self, snapshot: _Snapshot | None) -> _Snapshot:
         try:
             releases = self._ledger.named()
         except LedgerError:
-            releases = () if held is None else held.releases
-        if held is not None and releases == held.releases:
-            return replace(held, at=self._clock())
+            releases = () if snapshot is None else snapshot.releases
+        if snapshot is not None and releases == snapshot.releases:
+            return replace(snapshot, at=self._clock())
         tables = {
             release.name: declared(release.facts).table(release)
             for release in releases
             if release.kind == "synthetic table"
         }
-        own = self._declared.tables
-        added = {name: table for name, table in tables.items() if name not in own}
+        declared_tables = self._declared.tables
+        added = {name: table for name, table in tables.items() if name not in declared_tables}
         schema = (
-            self._declared.model_copy(update={"tables": {**own, **added}})
+            self._declared.model_copy(update={"tables": {**declared_tables, **added}})
             if added
             else self._declared
         )

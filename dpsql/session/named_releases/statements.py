@@ -43,11 +43,11 @@ class NamedPrice:
     cost: Cost
 
 
-def stated_price(wanted: CreateNamed, settings: StatementSettings, privacy: Privacy) -> Fraction:
+def stated_price(statement: CreateNamed, settings: StatementSettings, privacy: Privacy) -> Fraction:
     """The ε behind PRICE, or that of the session; DataError where the owner does not allow it,
     or it is 0.
     """
-    price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
+    price = allowed_price(settings.epsilon if statement.price is None else statement.price, privacy)
     if not price:
         raise DataError("PRICE must be above 0")
     return price
@@ -64,7 +64,7 @@ class ReleaseMaker(Protocol):
 
     def create(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -76,7 +76,7 @@ class ReleaseMaker(Protocol):
 
     def priced(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -85,7 +85,7 @@ class ReleaseMaker(Protocol):
         ...
 
     def explain(
-        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+        self, statement: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
         """What the statement would cost and keep, in lines;
         nothing is charged and no private row is read.
@@ -105,7 +105,7 @@ class NamedStatements:
 
     def answer(
         self,
-        wanted: NamedStatement,
+        statement: NamedStatement,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -116,10 +116,10 @@ class NamedStatements:
             BudgetExhausted: The budget does not admit the price; nothing is charged.
             DataError: The name is taken or reserved, or the release is another analyst's.
         """
-        match wanted:
+        match statement:
             case CreateNamed():
-                self._named.require_free(wanted.name)
-                return self._maker(wanted.kind).create(wanted, text, parameters, settings)
+                self._named.require_free(statement.name)
+                return self._maker(statement.kind).create(statement, text, parameters, settings)
             case DropNamed(kind=kind, name=name, if_exists=if_exists):
                 if not self._named.drop(name, kind, self._analyst) and not if_exists:
                     raise StatementError("E_TABLE", f"there is no {kind} `{name}`")
@@ -127,20 +127,20 @@ class NamedStatements:
             case ShowNamed(kind=kind):
                 return self._listed(kind)
             case _:
-                assert_never(wanted)
+                assert_never(statement)
 
     def explain(
-        self, wanted: NamedStatement, parameters: Sequence[object], settings: StatementSettings
+        self, statement: NamedStatement, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
         """What a CREATE would cost and keep; the others are free."""
-        if not isinstance(wanted, CreateNamed):
+        if not isinstance(statement, CreateNamed):
             return ["price: nothing"]
-        self._named.require_free(wanted.name)
-        return self._maker(wanted.kind).explain(wanted, parameters, settings)
+        self._named.require_free(statement.name)
+        return self._maker(statement.kind).explain(statement, parameters, settings)
 
     def priced(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -148,8 +148,8 @@ class NamedStatements:
         """What a CREATE would cost; it raises what `answer` raises before the charge,
         except BudgetExhausted.
         """
-        self._named.require_free(wanted.name)
-        return self._maker(wanted.kind).priced(wanted, text, parameters, settings)
+        self._named.require_free(statement.name)
+        return self._maker(statement.kind).priced(statement, text, parameters, settings)
 
     def _maker(self, kind: ReleaseKind) -> ReleaseMaker:
         if kind not in self._makers:
@@ -159,14 +159,14 @@ class NamedStatements:
     def _listed(self, kind: ReleaseKind) -> Result:
         rows: list[tuple[object, ...]] = [
             (
-                each.name,
-                each.analyst,
-                each.at.replace(tzinfo=None),
-                each.entry,
-                each.size,
-                self._named.state(each),
-                each.statement,
+                release.name,
+                release.analyst,
+                release.at.replace(tzinfo=None),
+                release.entry,
+                release.size,
+                self._named.state(release),
+                release.statement,
             )
-            for each in self._named.of_kind(kind)
+            for release in self._named.of_kind(kind)
         ]
         return Result(_COLUMNS, rows, [(None,) * len(_COLUMNS) for _ in rows])

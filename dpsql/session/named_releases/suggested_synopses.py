@@ -52,12 +52,12 @@ def suggested_synopses(session: Session, texts: Iterable[str]) -> list[Suggested
         parts = synopsis_parts(text)
         if parts is not None and _plan(session, text) is not None:
             families.setdefault(parts.tables, []).append(_Statement(text, times, parts))
-    found = [
-        made
+    suggestions = [
+        suggestion
         for statements in families.values()
-        if (made := _suggested(session, statements)) is not None
+        if (suggestion := _suggested(session, statements)) is not None
     ]
-    return sorted(found, key=lambda each: (-each.purchases, each.statement))
+    return sorted(suggestions, key=lambda each: (-each.purchases, each.statement))
 
 
 def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedSynopsis | None:
@@ -66,24 +66,26 @@ def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedS
     source = asked[0].parts.source
     keys = list[str]()
     measures = ["COUNT(*)"]
-    for each in asked:
-        for key in each.parts.keys:
+    for statement in asked:
+        for key in statement.parts.keys:
             _add_key(session, source, keys, (key,))
-        for compared, condition in each.parts.conditions:
+        for compared, condition in statement.parts.conditions:
             _add_key(session, source, keys, (compared, condition))
-    for measure in dict.fromkeys(measure for each in asked for measure in each.parts.measures):
+    for measure in dict.fromkeys(
+        measure for statement in asked for measure in statement.parts.measures
+    ):
         plan = _plan(session, f"SELECT {measure} {source}")
         if plan is not None and not _is_answered(
             plan, _plan(session, f"SELECT {', '.join(measures)} {source}")
         ):
             measures.append(measure)
     name = "_".join(asked[0].parts.tables)
-    workload = ";\n  ".join(each.text for each in asked)
+    workload = ";\n  ".join(statement.text for statement in asked)
     text = (
         f"CREATE SYNOPSIS {name}_synopsis AS\nSELECT "
         f"{', '.join([*keys, *measures])}\n{source}\nFOR (\n  {workload}\n)"
     )
-    purchases = sum(each.times for each in asked)
+    purchases = sum(statement.times for statement in asked)
     return SuggestedSynopsis(text, purchases, len(asked)) if purchases > 1 else None
 
 

@@ -42,8 +42,10 @@ def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Releas
     for index, (core, table) in enumerate(zip(cores, released.tables, strict=True)):
         view = view_of(core, _answer(name, entry), index, entry, groups=len(table.keys))
         assert view is not None
-        said = replace(view, said=f"synopsis {name}: {view.said}")
-        views.append([family_digest(core.core), serialization.written_view(said).decode("ascii")])
+        named_view = replace(view, said=f"synopsis {name}: {view.said}")
+        views.append(
+            [family_digest(core.core), serialization.written_view(named_view).decode("ascii")]
+        )
     return json.dumps({"format": serialization.FORMAT, "views": views})
 
 
@@ -64,33 +66,39 @@ class SynopsisViews:
         of synopses that were made of this version of the data.
         """
         family = family_digest(core.core)
-        fresh = [each for each in self._named.of_kind("synopsis") if each.version == version]
-        return [view for each in fresh for view in self._views(each).get(family, ())]
+        fresh = [
+            synopsis for synopsis in self._named.of_kind("synopsis") if synopsis.version == version
+        ]
+        return [view for synopsis in fresh for view in self._views(synopsis).get(family, ())]
 
     def stale(self, core: CorePlan, version: str) -> Sequence[str]:
         """The names of synopses over the tables of the core that were made of another version of
         the data.
         """
         family = family_digest(core.core)
-        old = [each for each in self._named.of_kind("synopsis") if each.version != version]
-        return [each.name for each in old if family in self._views(each)]
+        old = [
+            synopsis for synopsis in self._named.of_kind("synopsis") if synopsis.version != version
+        ]
+        return [synopsis.name for synopsis in old if family in self._views(synopsis)]
 
     def content(self, view: StoredView) -> bytes | None:
         """The released rows that a view of a synopsis has; None for a view of another release,
         or of one dropped.
         """
-        for each in self._named.of_kind("synopsis"):
-            if view.answer == _answer(each.name, each.entry):
+        for synopsis in self._named.of_kind("synopsis"):
+            if view.answer == _answer(synopsis.name, synopsis.entry):
                 with suppress(DatabaseError):
-                    return self._named.content(each)
+                    return self._named.content(synopsis)
         return None
 
     def _views(self, release: NamedRelease) -> dict[str, list[StoredView]]:
         if release.digest not in self._read:
-            found = dict[str, list[StoredView]]()
+            views_by_family = dict[str, list[StoredView]]()
             for family, text in json.loads(release.facts)["views"] if is_readable(release) else ():
-                found.setdefault(family, []).append(serialization.read_view(text.encode("ascii")))
-            self._read[release.digest] = found
+                views_by_family.setdefault(family, []).append(
+                    serialization.read_view(text.encode("ascii"))
+                )
+            self._read[release.digest] = views_by_family
         return self._read[release.digest]
 
 
@@ -115,7 +123,7 @@ class Synopses:
 
     def create(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -126,8 +134,11 @@ class Synopses:
                 "a synopsis is kept for one version of the data, and here none is known, or the "
                 "owner keeps no answers"
             )
-        draft = self._draft(wanted, text, parameters, settings)
-        cells = sum(part.marginal.groups * len(part.marginal.plan.cells) for part in draft.parts)
+        draft = self._draft(statement, text, parameters, settings)
+        cells = sum(
+            measured_part.marginal.groups * len(measured_part.marginal.plan.cells)
+            for measured_part in draft.parts
+        )
 
         def make(name: str) -> NewRelease:
             with self._scopes.scope() as scope:
@@ -142,47 +153,49 @@ class Synopses:
                 content=serialization.written(released),
             )
 
-        made = self._named.create(wanted.name, cells * CELL_BYTES, make)
+        release = self._named.create(statement.name, cells * CELL_BYTES, make)
         parts = draft.parts
         measured = "one marginal" if len(parts) == 1 else f"{len(parts)} marginals"
-        said = f"`{made.name}` has {measured} with {_groups(parts):,} groups; what is told by it is free"
-        return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), notices=(said,))
+        notice = f"`{release.name}` has {measured} with {_groups(parts):,} groups; what is told by it is free"
+        return Result(
+            (), [], [], Price(draft.plan.price, False, draft.plan.cost), notices=(notice,)
+        )
 
     def priced(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> NamedPrice:
         """What the synopsis would cost."""
-        plan = self._draft(wanted, text, parameters, settings).plan
+        plan = self._draft(statement, text, parameters, settings).plan
         return NamedPrice(text, plan.price, plan.cost)
 
     def explain(
-        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+        self, statement: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
         """The marginals that are measured, their noise, the price,
         and the expected errors of the FOR statements.
         """
-        draft = self._draft(wanted, wanted.body, parameters, settings)
-        found = synopsis_definition(wanted.body)
+        draft = self._draft(statement, statement.body, parameters, settings)
+        definition = synopsis_definition(statement.body)
         lines = list[str]()
-        for part in draft.parts:
+        for measured_part in draft.parts:
             core = draft.plan.cores[len(lines)]
             noise = ", ".join(
                 f"{float(cell.mechanism.standard_deviation * float(cell.contribution.step)):.4g}"
                 for cell in core.cells
             )
             lines.append(
-                f"{_said(part.marginal, found)}: {part.marginal.groups:,} groups, "
-                f"{float(part.share):.1%} of the price; noise of standard deviation {noise}"
+                f"{_said(measured_part.marginal, definition)}: {measured_part.marginal.groups:,} groups, "
+                f"{float(measured_part.share):.1%} of the price; noise of standard deviation {noise}"
             )
         for error in draft.errors[:MOST_LISTED]:
             gain = error.separate / error.by_synopsis
             lines.append(
-                f"error of `{found.workload[error.statement]}`: {gain:.2f} times smaller than where each "
-                f"statement is bought for 1/{len(found.workload)} of the price"
+                f"error of `{definition.workload[error.statement]}`: {gain:.2f} times smaller than where each "
+                f"statement is bought for 1/{len(definition.workload)} of the price"
             )
         lines.append(
             f"kept until it is dropped: {_groups(draft.parts):,} groups; what they tell is free"
@@ -192,18 +205,18 @@ class Synopses:
 
     def _draft(
         self,
-        wanted: CreateNamed,
+        create: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> SynopsisPlan:
-        found, privacy = (
-            synopsis_definition(wanted.body),
+        definition, privacy = (
+            synopsis_definition(create.body),
             self._named.schema.privacy.with_noise(settings.mechanism),
         )
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
-        price = stated_price(wanted, settings, privacy)
+        price = stated_price(create, settings, privacy)
         chosen = replace(
             settings, epsilon=price, clipping="silent", target_error=None, own_averages=False
         )
@@ -211,21 +224,21 @@ class Synopses:
         def planned(statement: str) -> Plan:
             return self._compiler.plan(statement, (), chosen)
 
-        base = planned(found.marginal((), range(len(found.measures))))
+        base = planned(definition.marginal((), range(len(definition.measures))))
         workload = SynopsisWorkload(
-            len(found.keys),
-            len(found.measures),
-            lambda keys, measures: _one_core(planned(found.marginal(keys, measures))),
+            len(definition.keys),
+            len(definition.measures),
+            lambda keys, measures: _one_core(planned(definition.marginal(keys, measures))),
             self._facts(),
         )
-        if found.workload:
-            plans = list({each.cores: each for each in map(planned, found.workload)}.values())
+        if definition.workload:
+            plans = list({plan.cores: plan for plan in map(planned, definition.workload)}.values())
             marginals, queries, separate = workload.candidates(plans)
         else:
             marginals = [workload.whole()]
             queries = []
             separate = [Fraction(1)]
-        made = synopsis_plan(
+        draft = synopsis_plan(
             text,
             base,
             marginals=marginals,
@@ -234,14 +247,14 @@ class Synopses:
             privacy=privacy,
             most=MOST_COMBINED,
         )
-        largest = max(part.marginal.groups for part in made.parts)
-        if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:
+        largest = max(measured_part.marginal.groups for measured_part in draft.parts)
+        if largest > MOST_GROUPS or _groups(draft.parts) > MOST_CELLS:
             raise Refused(
                 "E_LIMITS",
                 f"a synopsis has at most {MOST_GROUPS:,} groups in a marginal; group by fewer "
                 "keys, or name the statements that it is for: FOR (statement; statement)",
             )
-        return made
+        return draft
 
     def _facts(self) -> PublicFacts:
         """What is public of a synopsis; a sandbox is taken for each fact alone,
@@ -254,17 +267,17 @@ class Synopses:
             if (
                 domain is None
                 or domain.tables
-                or prod(each.count for each in domain.enumerated) > 4 * MOST_GROUPS
+                or prod(column.count for column in domain.enumerated) > 4 * MOST_GROUPS
             ):
                 return None
             with self._scopes.sandbox() as postprocessor:
                 return postprocessor.domain_keys(core)
 
         def count(core: CorePlan) -> int:
-            found = counting(core.dialect, core.core)
-            if found is None:
+            queries = counting(core.dialect, core.core)
+            if queries is None:
                 return 1 if core.core.domain is None else core.core.domain.count or 1
-            return prod(public.public_count(*query) for query in found.queries)
+            return prod(public.public_count(*query) for query in queries.queries)
 
         def evaluated(
             keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
@@ -286,13 +299,11 @@ def _one_core(plan: Plan) -> CorePlan:
 
 
 def _groups(parts: Sequence[MeasuredPart]) -> int:
-    return sum(part.marginal.groups for part in parts)
+    return sum(measured_part.marginal.groups for measured_part in parts)
 
 
-def _said(marginal: Marginal, found: SynopsisDefinition) -> str:
+def _said(marginal: Marginal, definition: SynopsisDefinition) -> str:
     if marginal.keys is None:
         return f"{marginal.view.said}, of a statement's own rows"
-    measures = ", ".join(found.measures[measure] for measure in marginal.measures)
-    return (
-        f"{measures} by {', '.join(found.keys[key] for key in sorted(marginal.keys)) or 'no key'}"
-    )
+    measures = ", ".join(definition.measures[measure] for measure in marginal.measures)
+    return f"{measures} by {', '.join(definition.keys[key] for key in sorted(marginal.keys)) or 'no key'}"

@@ -59,7 +59,7 @@ class SyntheticTables:
 
     def create(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
@@ -68,7 +68,7 @@ class SyntheticTables:
         and keep rows that are drawn of it.
         """
         require_mbi()
-        draft = self._draft(wanted, text, parameters, settings)
+        draft = self._draft(statement, text, parameters, settings)
         plan, notices = draft.plan, list[str]()
         price: list[Price] = []
 
@@ -105,27 +105,27 @@ class SyntheticTables:
             )
 
         values = MOST_VALUES if draft.rows is None else draft.rows * len(plan.columns)
-        self._named.create(wanted.name, values * VALUE_BYTES, make)
+        self._named.create(statement.name, values * VALUE_BYTES, make)
         return Result((), [], [], price[0], notices=tuple(notices))
 
     def priced(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> NamedPrice:
         """What the table would cost."""
-        draft = self._draft(wanted, text, parameters, settings)
+        draft = self._draft(statement, text, parameters, settings)
         return NamedPrice(text, draft.price, draft.plan.cost)
 
     def explain(
-        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+        self, statement: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
         """The marginals that are read, chosen and measured, their noise, the price,
         and what is kept.
         """
-        draft = self._draft(wanted, wanted.body, parameters, settings)
+        draft = self._draft(statement, statement.body, parameters, settings)
         plan = draft.plan
         step = float(draft.plan.step)
         columns = ", ".join(f"{column.name} ({column.size} values)" for column in plan.columns)
@@ -152,25 +152,25 @@ class SyntheticTables:
 
     def _draft(
         self,
-        wanted: CreateNamed,
+        statement: CreateNamed,
         text: str,
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> _Draft:
-        found = synthetic_definition(wanted.body)
+        definition = synthetic_definition(statement.body)
         schema = self._named.schema
-        table = schema.tables.get(found.table)
+        table = schema.tables.get(definition.table)
         if table is None:
-            raise StatementError("E_TABLE", f"there is no table `{found.table}`")
+            raise StatementError("E_TABLE", f"there is no table `{definition.table}`")
         if table.public:
             raise Refused(
                 "E_STMT",
-                f"the rows of `{found.table}` are {table.access} already; read them as they are",
+                f"the rows of `{definition.table}` are {table.access} already; read them as they are",
             )
-        columns = _columns(found, table)
+        columns = _columns(definition, table)
         privacy = schema.privacy.with_noise(settings.mechanism)
-        price = stated_price(wanted, settings, privacy)
-        if wanted.rows is not None and not 1 <= wanted.rows <= MOST_VALUES // len(columns):
+        price = stated_price(statement, settings, privacy)
+        if statement.rows is not None and not 1 <= statement.rows <= MOST_VALUES // len(columns):
             most = MOST_VALUES // len(columns)
             raise Refused(
                 "E_LIMITS",
@@ -181,7 +181,7 @@ class SyntheticTables:
         )
 
         def core_of(keys: Sequence[ModelColumn]) -> CorePlan:
-            marginal = found.marginal([key.key for key in keys])
+            marginal = definition.marginal([key.key for key in keys])
             planned = self._compiler.plan(marginal, parameters, chosen)
             if planned.collection is not None:
                 raise Refused(
@@ -199,28 +199,30 @@ class SyntheticTables:
         plan = synthetic_plan(text, columns, core_of, privacy, price=price)
         return _Draft(
             plan,
-            SyntheticColumns(found.table, {column.name: column.declared for column in columns}),
+            SyntheticColumns(
+                definition.table, {column.name: column.declared for column in columns}
+            ),
             price,
-            wanted.rows,
+            statement.rows,
         )
 
 
-def _columns(found: SyntheticDefinition, table: Table) -> list[ModelColumn]:
+def _columns(definition: SyntheticDefinition, table: Table) -> list[ModelColumn]:
     """The columns of the definition; those of ``*`` are listed to who wrote it,
     where a model can have them.
     """
-    if found.columns is None:
+    if definition.columns is None:
         fit = [name for name in table.columns if _is_fit(table, name)]
         raise Refused(
             "E_STMT",
             "a synthetic table names its columns, as keys and texts that nobody declares have no "
             "model",
-            hint=f"SELECT {', '.join(fit)} FROM {found.table}",
+            hint=f"SELECT {', '.join(fit)} FROM {definition.table}",
         )
     columns = []
-    for name, source in found.columns:
+    for name, source in definition.columns:
         if source not in table.columns:
-            raise StatementError("E_COLUMN", f"table `{found.table}` has no column `{source}`")
+            raise StatementError("E_COLUMN", f"table `{definition.table}` has no column `{source}`")
         columns.append(ModelColumn(checked_name(name, "column"), source, table.columns[source]))
     if len({column.source for column in columns}) < len(columns):
         raise Refused("E_STMT", "a column stands twice; name it once")

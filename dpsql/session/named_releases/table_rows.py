@@ -55,9 +55,9 @@ def written(table: SyntheticColumns) -> str:
 
 def declared(facts: str) -> SyntheticColumns:
     """The columns that the text declares."""
-    found = json.loads(facts)
+    stored = json.loads(facts)
     return SyntheticColumns(
-        found["source"], {name: _column(each) for name, each in found["columns"].items()}
+        stored["source"], {name: _column(column) for name, column in stored["columns"].items()}
     )
 
 
@@ -77,7 +77,11 @@ def rows_of(table: SyntheticColumns, content: bytes) -> list[tuple[object, ...]]
     """The rows of packed columns, each value in the type of its column."""
     text = zlib.decompressobj().decompress(content, LARGEST)
     pairs = zip(json.loads(text), table.columns.values(), strict=True)
-    return list(zip(*(_unpacked(each, column.type) for each, column in pairs), strict=True))
+    return list(
+        zip(
+            *(_unpacked(packed_column, column.type) for packed_column, column in pairs), strict=True
+        )
+    )
 
 
 def _packed(values: Sequence[object]) -> dict[str, object]:
@@ -86,7 +90,7 @@ def _packed(values: Sequence[object]) -> dict[str, object]:
         for index, value in enumerate(dict.fromkeys(value for value in values if value is not None))
     }
     places = array("i", (-1 if value is None else known[value] for value in values))
-    return {"values": [_text(each) for each in known], "rows": b64encode(places).decode("ascii")}
+    return {"values": [_text(value) for value in known], "rows": b64encode(places).decode("ascii")}
 
 
 def _unpacked(packed: Any, sql_type: SqlType) -> list[object]:
@@ -104,10 +108,10 @@ def _written(column: Column) -> dict[str, object]:
 
 def _column(written: Any) -> Column:
     sql_type = SqlType.parse(written["type"])
-    read = sql_type.facts.read
-    values = None if written["values"] is None else [read(each) for each in written["values"]]
+    read_value = sql_type.facts.read
+    values = None if written["values"] is None else [read_value(text) for text in written["values"]]
     bounds = (
-        None if written["bounds"] is None else [_end(sql_type, each) for each in written["bounds"]]
+        None if written["bounds"] is None else [_end(sql_type, text) for text in written["bounds"]]
     )
     return Column(type=sql_type, nullable=written["nullable"], bounds=bounds, values=values)  # type: ignore[arg-type]
 

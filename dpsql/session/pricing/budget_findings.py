@@ -45,20 +45,22 @@ def budget_findings(schema: Schema) -> list[Finding]:
 def _finding(privacy: Privacy, where: str, total: Budget, cap: Budget | None) -> Finding:
     price = privacy.query_epsilon
     count, noise = _answers(privacy, price, total, cap)
-    said = (
+    message = (
         f"pays for {count} answers"
         if count > 1
         else "pays for one answer"
         if count
         else "pays for no answer"
     )
-    said = f"{shown((cap or total).epsilon)} {said} at query_epsilon = {plain(price)}"
-    said += f", with {noise.capitalize()} noise" if count else ""
+    message = f"{shown((cap or total).epsilon)} {message} at query_epsilon = {plain(price)}"
+    message += f", with {noise.capitalize()} noise" if count else ""
     if count >= FEW or fields(total.rule):  # type: ignore[arg-type]  # each rule is a dataclass; some fix the number
-        return Finding("note" if count else "error", where, said)
+        return Finding("note" if count else "error", where, message)
     advice = " or ".join(_advice(privacy, price, total, cap))
     return Finding(
-        "loose" if count else "error", where, f"{said}; {advice or 'a larger delta'} pays for {FEW}"
+        "loose" if count else "error",
+        where,
+        f"{message}; {advice or 'a larger delta'} pays for {FEW}",
     )
 
 
@@ -108,12 +110,12 @@ def _answers(
     """How many ordinary answers at a price a full budget and a full cap pay for,
     and with which noise.
     """
-    whole = FilterState(None, total, FREE)
-    states = (whole,) if cap is None else (whole, FilterState("", cap, FREE))
-    left = RemainingBudget(states, Lifetime(total, 1, FREE))
+    unspent = FilterState(None, total, FREE)
+    states = (unspent,) if cap is None else (unspent, FilterState("", cap, FREE))
+    remaining = RemainingBudget(states, Lifetime(total, 1, FREE))
     priced = privacy.model_copy(update={"query_epsilon": price})
-    noise = ordinary_noise(priced, price, left)
+    noise = ordinary_noise(priced, price, remaining)
     try:
-        return left.affordable(usual_costs(priced, price)[noise]), noise
+        return remaining.affordable(usual_costs(priced, price)[noise]), noise
     except DataError:  # so small a part of the budget that it is refused
         return 0, noise

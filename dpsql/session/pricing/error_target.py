@@ -83,8 +83,8 @@ def read_target(text: str) -> ErrorTarget:
     >>> print(read_target("5 %"), read_target("± 200"), read_target("0.5% of 4000"), sep=", ")
     5 %, ± 200, 0.5 % of 4000
     """
-    found = _ONE.fullmatch(text)
-    if found is None:
+    match = _ONE.fullmatch(text)
+    if match is None:
         try:
             read_goal(text)
         except ValueError:
@@ -92,7 +92,7 @@ def read_target(text: str) -> ErrorTarget:
         raise ValueError(
             f"columns and AT … ROWS are told to TO REACH, one target is for all columns; write {EXAMPLES}"
         )
-    return _target(None, *found.groups())
+    return _target(None, *match.groups())
 
 
 def read_goal(text: str) -> AccuracyGoal:

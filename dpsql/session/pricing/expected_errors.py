@@ -94,10 +94,10 @@ def _cell_half_width(
         for level in cube.levels
         if level.core is not None
         and finest.cells[cell].contribution.cell
-        in [each.contribution.cell for each in plan.cores[level.core].cells]
+        in [measured_cell.contribution.cell for measured_cell in plan.cores[level.core].cells]
     }
     alone = float(finest.cells[cell].mechanism.half_width(plan.confidence) * step) * weight
-    whole = max(measured, key=len)
+    finest_keys = max(measured, key=len)
     if len(measured) == 1:
         return alone
     shape = key_sizes(finest.core.domain)
@@ -106,16 +106,16 @@ def _cell_half_width(
     places = np.indices(shape).reshape(len(shape), -1)
     levels = []
     for keys, core in measured.items():
-        if keys == whole:
+        if keys == finest_keys:
             continue
         at = [cell_.contribution.cell for cell_ in core.cells].index(
             finest.cells[cell].contribution.cell
         )
-        inside = [whole.index(key) for key in keys]
+        inside = [finest_keys.index(key) for key in keys]
         group = np.zeros(places.shape[1], np.int64)
-        for place in inside:
-            group = group * shape[place] + places[place]
-        count = prod(shape[place] for place in inside)
+        for index in inside:
+            group = group * shape[index] + places[index]
+        count = prod(shape[index] for index in inside)
         levels.append(MeasuredLevel(group, np.zeros(count), cell_variance(core, at, step)))
     spread = spreads(prod(shape), cell_variance(finest, cell, step), levels)([0])
     laplace = isinstance(finest.cells[cell].mechanism, Laplace)
@@ -131,13 +131,17 @@ def key_sizes(domain: KeyDomain | None) -> tuple[int, ...] | None:
     """
     if domain is None or domain.count is None:
         return None
-    listed = {each.column: each.count for each in domain.enumerated}
+    listed = {column.column: column.count for column in domain.enumerated}
     sizes = [_key_size(key, listed) for key in domain.keys]
     known = prod(size for size in sizes if size is not None)
     if sizes.count(None) == 1 and domain.count % known == 0:
         sizes[sizes.index(None)] = domain.count // known
-    found = tuple(size for size in sizes if size is not None)
-    return found if len(found) == len(sizes) and prod(found) == domain.count else None
+    known_sizes = tuple(size for size in sizes if size is not None)
+    return (
+        known_sizes
+        if len(known_sizes) == len(sizes) and prod(known_sizes) == domain.count
+        else None
+    )
 
 
 def _key_size(key: Expression, listed: Mapping[ColumnRef, int]) -> int | None:
@@ -177,11 +181,11 @@ def has_interval(plan: Plan, number: int) -> bool:
     at = place_of(plan, column)
     if at is None:
         return column.exact or (plan.resampling is not None and number in plan.resampling.wanted)
-    core, place = at
+    core, index = at
     shape = core.core if column.cube is None else plan.cubes[column.cube]
     if noise_known(shape) is KnownNoise.NOTHING:
         return False
-    match core.estimates[place]:
+    match core.estimates[index]:
         case QuantileEstimate(histogram=number, ranks=ranks):
             bins = core.histograms[number].contribution.bins
             return not ranks.listed and bins is not None and bins.axis == "number"
@@ -190,7 +194,7 @@ def has_interval(plan: Plan, number: int) -> bool:
         case SingleCell() | CentredSum() | MeanEstimate() | MomentEstimate():
             return True
         case _:
-            assert_never(core.estimates[place])
+            assert_never(core.estimates[index])
 
 
 def is_list(plan: Plan, number: int) -> bool:
@@ -208,22 +212,22 @@ def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | No
     With ``rows`` of averages too, of groups of so many rows whose average is near the middle of the
     bounds.
     """
-    found = []
+    errors = []
     for column in plan.columns:
         at = place_of(plan, column)
         half = None if at is None else _half_width(*at, plan.confidence, rows)
         if half is not None and column.cube is not None and column.aggregate is not None:
             half = finest_half_width(plan, plan.cubes[column.cube], column.aggregate) or half
-        found.append(None if half is None else ColumnError(column.name, half))
-    return tuple(found)
+        errors.append(None if half is None else ColumnError(column.name, half))
+    return tuple(errors)
 
 
 def _half_width(
-    core: CorePlan, place: int, confidence: float, rows: Fraction | None
+    core: CorePlan, index: int, confidence: float, rows: Fraction | None
 ) -> float | None:
-    estimate: Estimate | QuantileEstimate | FrequencyEstimate = core.estimates[place]
+    estimate: Estimate | QuantileEstimate | FrequencyEstimate = core.estimates[index]
     if not isinstance(estimate, MeanEstimate):
-        return core.additive_half_widths(confidence)[place]
+        return core.additive_half_widths(confidence)[index]
     if rows is None:
         return None
     halves = core.half_widths(confidence)
@@ -234,7 +238,7 @@ def _half_width(
 
 def typical(result: Result) -> tuple[ColumnError | None, ...]:
     """For each column the middle half-width of its rows, and the middle size of its values."""
-    found = []
+    errors = []
     for index, column in enumerate(result.columns):
         halves = []
         sizes = []
@@ -246,10 +250,10 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
                 halves.append((high - low) / 2)
                 sizes.append(abs(float(value)))
         known = [half for half in halves if half == half]
-        found.append(
+        errors.append(
             ColumnError(column.name, median(known), _typical_size(sizes)) if known else None
         )
-    return tuple(found)
+    return tuple(errors)
 
 
 def _typical_size(sizes: Sequence[float]) -> float | None:

@@ -53,7 +53,7 @@ def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
     return {noise: count_cost(privacy, noise, price) for noise in usual_costs(privacy, price)}
 
 
-def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
+def chosen_noise(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> Noise:
     """The noise that goes on to pay for more statements at the owner's price;
     Gaussian noise if in doubt.
 
@@ -66,11 +66,11 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     costs = usual_costs(privacy, price)
     if len(costs) == 1:
         return next(iter(costs))
-    gaussian, laplace = (left.after(costs[noise]) for noise in ("gaussian", "laplace"))
+    gaussian, laplace = (remaining.after(costs[noise]) for noise in ("gaussian", "laplace"))
     if gaussian is None and laplace is None:
         return (
             "gaussian"
-            if any(standing.spent.epsilon is None for standing in left.standings)
+            if any(standing.spent.epsilon is None for standing in remaining.standings)
             else "laplace"
         )
     if gaussian is None or laplace is None:
@@ -78,28 +78,30 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     ordinary = usual_costs(privacy, privacy.query_epsilon)
     by_gaussian = gaussian.affordable(ordinary["gaussian"])
     by_laplace = laplace.affordable(ordinary["laplace"])
-    if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(privacy, left):
+    if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(
+        privacy, remaining
+    ):
         return "gaussian"
     if by_laplace > MORE * by_gaussian:
         return "laplace"
     return (
         "laplace"
-        if by_laplace >= by_gaussian and _began_with_laplace(privacy, price, left)
+        if by_laplace >= by_gaussian and _began_with_laplace(privacy, price, remaining)
         else "gaussian"
     )
 
 
-def _began_with_laplace(privacy: Privacy, price: Fraction, left: RemainingBudget) -> bool:
+def _began_with_laplace(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> bool:
     """Whether something was paid for, and Laplace noise was chosen before that."""
-    if not any(standing.spent.epsilon for standing in left.standings):
+    if not any(standing.spent.epsilon for standing in remaining.standings):
         return False
     unspent = tuple(
-        FilterState(standing.holder, standing.budget, FREE) for standing in left.standings
+        FilterState(standing.holder, standing.budget, FREE) for standing in remaining.standings
     )
-    return chosen_noise(privacy, price, replace(left, standings=unspent)) == "laplace"
+    return chosen_noise(privacy, price, replace(remaining, standings=unspent)) == "laplace"
 
 
-def is_settled(left: RemainingBudget) -> bool:
+def is_settled(remaining: RemainingBudget) -> bool:
     """Whether Gaussian noise is chosen from now on, whatever is charged later,
     so that nobody needs to ask again.
 
@@ -108,43 +110,47 @@ def is_settled(left: RemainingBudget) -> bool:
     """
     by_rho = all(
         standing.spent.epsilon is None and not standing.budget.is_tallied
-        for standing in left.standings
+        for standing in remaining.standings
     )
-    return left.window is None and by_rho
+    return remaining.window is None and by_rho
 
 
-def _spent(privacy: Privacy, left: RemainingBudget) -> Fraction:
+def _spent(privacy: Privacy, remaining: RemainingBudget) -> Fraction:
     """What everybody has spent of ε, in statements at the owner's price."""
-    return (left.standings[0].spent.epsilon or Fraction(0)) / privacy.query_epsilon
+    return (remaining.standings[0].spent.epsilon or Fraction(0)) / privacy.query_epsilon
 
 
 def noise_of_full_budget(privacy: Privacy) -> Noise:
     """The noise of an ordinary statement where nothing is spent yet and no cap binds."""
     total = Budget(privacy.epsilon, privacy.delta, rule=privacy.accountant)
-    whole = RemainingBudget((FilterState(None, total, FREE),), Lifetime(total, 1, FREE))
-    return ordinary_noise(privacy, privacy.query_epsilon, whole)
+    remaining = RemainingBudget((FilterState(None, total, FREE),), Lifetime(total, 1, FREE))
+    return ordinary_noise(privacy, privacy.query_epsilon, remaining)
 
 
-def ordinary_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
+def ordinary_noise(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> Noise:
     """The noise of a statement at this price: the one that is named,
     or else the one that is chosen.
     """
-    return chosen_noise(privacy, price, left) if privacy.mechanism == "auto" else privacy.mechanism
+    return (
+        chosen_noise(privacy, price, remaining)
+        if privacy.mechanism == "auto"
+        else privacy.mechanism
+    )
 
 
-def ordinary_cost(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Cost:
+def ordinary_cost(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> Cost:
     """What an ordinary answer costs, in which people count: a count of units at this price.
 
     At the owner's price where a statement at this one is refused.
     """
     with suppress(DatabaseError):
-        cost = count_cost(privacy, ordinary_noise(privacy, price, left), price)
-        left.budget.require_price(cost)
+        cost = count_cost(privacy, ordinary_noise(privacy, price, remaining), price)
+        remaining.budget.require_price(cost)
         return cost
     price = privacy.query_epsilon
-    return count_cost(privacy, ordinary_noise(privacy, price, left), price)
+    return count_cost(privacy, ordinary_noise(privacy, price, remaining), price)
 
 
-def ordinary_answers(privacy: Privacy, price: Fraction, left: RemainingBudget) -> AnswersLeft:
+def ordinary_answers(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> AnswersLeft:
     """How many ordinary answers are left, of how many where nothing is spent."""
-    return left.answers_left(ordinary_cost(privacy, price, left))
+    return remaining.answers_left(ordinary_cost(privacy, price, remaining))

@@ -40,13 +40,13 @@ def nearest(value: float) -> int:
     if value <= 0:
         return LEAST
     power = floor(log10(value)) - 2
-    place = power * _MANTISSAS + round(value / 10.0**power) - 100
-    return min(max(place, LEAST), MOST)
+    index = power * _MANTISSAS + round(value / 10.0**power) - 100
+    return min(max(index, LEAST), MOST)
 
 
-def decimal(place: int) -> Fraction:
+def decimal(index: int) -> Fraction:
     """The number at a place; places one apart are between 0.1 and 1 % apart in size."""
-    power, mantissa = divmod(place, _MANTISSAS)
+    power, mantissa = divmod(index, _MANTISSAS)
     return (mantissa + 100) * Fraction(10) ** power
 
 
@@ -94,47 +94,47 @@ class WantedError:
     exact: bool
 
 
-def excess(wanted: Sequence[WantedError], errors: Errors) -> float:
+def excess(targets: Sequence[WantedError], errors: Errors) -> float:
     """How many times as wide as wanted the widest column is."""
     ratios = []
-    for each in wanted:
-        error = errors[each.place]
-        ratios.append(inf if error is None else error.half_width / each.half_width)
+    for target in targets:
+        error = errors[target.place]
+        ratios.append(inf if error is None else error.half_width / target.half_width)
     return max(ratios)
 
 
-def exact_price(plan: Plan, goal: AccuracyGoal, wanted: Sequence[WantedError]) -> Fraction | None:
+def exact_price(plan: Plan, goal: AccuracyGoal, targets: Sequence[WantedError]) -> Fraction | None:
     """The least price of three digits at which counts,
     sums and averages of so many rows are as narrow as wanted.
     """
 
     def reaches(price: Fraction) -> bool:
         try:
-            return excess(wanted, expected(plan.at(price), goal.at)) <= 1
+            return excess(targets, expected(plan.at(price), goal.at)) <= 1
         except Refused:  # noise beyond exact sampling: the price is too low
             return False
 
-    return least(reaches, max(closed_form(plan, goal, each) for each in wanted))
+    return least(reaches, max(closed_form(plan, goal, target) for target in targets))
 
 
-def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
+def closed_form(plan: Plan, goal: AccuracyGoal, target: WantedError) -> float:
     """The price at which a column is as narrow as wanted, as all noise is as 1/ε:
     to a step of a cell's grid.
 
     Of a single cell by its discrete law.
     """
-    column = plan.columns[wanted.place]
+    column = plan.columns[target.place]
     price = float(plan.price)
     cell = _single_cell(plan, column)
     if cell is not None:
         noise, step = cell
-        return price * _shrunk(noise, int(Fraction(wanted.half_width) / step), plan.confidence)
-    error = expected(plan, goal.at)[wanted.place]
-    return price if error is None else price * error.half_width / wanted.half_width
+        return price * _shrunk(noise, int(Fraction(target.half_width) / step), plan.confidence)
+    error = expected(plan, goal.at)[target.place]
+    return price if error is None else price * error.half_width / target.half_width
 
 
 def approximate_price(
-    plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[WantedError]
+    plan: Plan, errors: Callable[[Plan], Errors], targets: Sequence[WantedError]
 ) -> Fraction | None:
     """A price of three digits at which the columns are as narrow as wanted,
     when what they are like is only estimated.
@@ -142,14 +142,14 @@ def approximate_price(
     Their half-widths fall at least as 1/ε where noise is small beside the numbers,
     and slower where it is not.
     """
-    times = excess(wanted, errors(plan))
+    times = excess(targets, errors(plan))
     price = decimal(nearest(float(plan.price) * min(max(times, 1e-3), 1e3)))
     for _ in range(12):
-        times = excess(wanted, errors(plan.at(price)))
+        times = excess(targets, errors(plan.at(price)))
         if times <= 1:
             return price
-        place = nearest(float(price))
-        price = decimal(max(nearest(float(price) * min(times, 1e3)), place + 1))
+        index = nearest(float(price))
+        price = decimal(max(nearest(float(price) * min(times, 1e3)), index + 1))
     return None
 
 
@@ -157,8 +157,8 @@ def _single_cell(plan: Plan, column: OutputColumn) -> tuple[Mechanism, Fraction]
     at = place_of(plan, column)
     if at is None:
         return None
-    core, place = at
-    estimate = core.estimates[place]
+    core, index = at
+    estimate = core.estimates[index]
     return (
         (core.noises[estimate.cell], core.steps[estimate.cell])
         if isinstance(estimate, SingleCell)
@@ -253,8 +253,8 @@ def plain(epsilon: Fraction) -> str:
     >>> plain(Fraction(43, 100)), plain(Fraction(12)), plain(Fraction(1, 10**6))
     ('0.43', '12', '0.000001')
     """
-    whole = f"{Decimal(epsilon.numerator) / Decimal(epsilon.denominator):f}"
-    return whole.rstrip("0").rstrip(".") if "." in whole else whole
+    text = f"{Decimal(epsilon.numerator) / Decimal(epsilon.denominator):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(share: float) -> str:

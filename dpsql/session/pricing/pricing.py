@@ -67,7 +67,7 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
     curves = []
     for row, cells in enumerate(table.cells):
         measured = list(zip(cells, halves, strict=True))
-        found: list[ConfidenceInterval | None] = []
+        new_intervals: list[ConfidenceInterval | None] = []
         drawn: list[QuantileCurves | None] = []
         for index, estimate in enumerate(core.estimates):
             before = table.curves[row][index]
@@ -79,32 +79,32 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
                     None
                     if before is None
                     else tuple(
-                        replace(each, points=_stretched(each.points, factor)) for each in before
+                        replace(curve, points=_stretched(curve.points, factor)) for curve in before
                     )
                 )
                 has = table.intervals[row][index] is not None and wider is not None
-                found.append(
+                new_intervals.append(
                     (wider[0].points[0], wider[0].points[2]) if has and wider is not None else None
                 )
                 drawn.append(wider)
             else:
-                found.append(interval(estimate, measured, wide[index], law))
+                new_intervals.append(interval(estimate, measured, wide[index], law))
                 drawn.append(None)
-        intervals.append(tuple(found))
+        intervals.append(tuple(new_intervals))
         curves.append(tuple(drawn))
     return replace(table, plan=core, intervals=tuple(intervals), curves=tuple(curves))
 
 
-def _grown(before: CorePlan, core: CorePlan, place: int, confidence: float) -> float:
+def _grown(before: CorePlan, core: CorePlan, index: int, confidence: float) -> float:
     """How many times as far in rank as before a quantile may be:
     its interval is taken to grow by as much.
     """
-    estimate = core.estimates[place]
+    estimate = core.estimates[index]
     if not isinstance(estimate, QuantileEstimate):
         return 1.0
     widths = [
-        rank_width(each.histograms[estimate.histogram], estimate.ranks, confidence)
-        for each in (before, core)
+        rank_width(core_plan.histograms[estimate.histogram], estimate.ranks, confidence)
+        for core_plan in (before, core)
     ]
     return widths[1] / widths[0] if widths[0] else 1.0
 
@@ -171,8 +171,8 @@ class Pricing:
     def _reached(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None) -> ReachedGoal:
         columns = self._columns(plan, goal)
         known = self.find(plan) if known is None else known
-        wanted = self._wanted(plan, goal, columns, known)
-        simulated = not all(each.exact for each in wanted)
+        targets = self._wanted(plan, goal, columns, known)
+        simulated = not all(target.exact for target in targets)
 
         found_at: dict[Fraction, Errors] = {}
 
@@ -190,14 +190,14 @@ class Pricing:
             return found_at[at.price]
 
         def shown(at: Plan) -> tuple[ColumnError, ...]:
-            found = errors(at)
-            return tuple(error for column in columns if (error := found[column]) is not None)
+            all_errors = errors(at)
+            return tuple(error for column in columns if (error := all_errors[column]) is not None)
 
         sized = simulated or any(_by_size(goal, plan, column) for column in columns)
         base = known.plan.price if sized and known is not None else None
         if known is not None:
             near = NEAR_ENOUGH if sized else 1.0
-            if excess(wanted, errors(known.plan)) <= near:
+            if excess(targets, errors(known.plan)) <= near:
                 return ReachedGoal(
                     goal,
                     known.plan.price,
@@ -209,9 +209,9 @@ class Pricing:
                     free=True,
                 )
         price = (
-            approximate_price(plan, errors, wanted)
+            approximate_price(plan, errors, targets)
             if simulated
-            else exact_price(plan, goal, wanted)
+            else exact_price(plan, goal, targets)
         )
         share = None if price is None or price > self.largest else self._share(plan.at(price).cost)
         if price is not None and share is not None:
@@ -272,13 +272,13 @@ class Pricing:
     def _columns(self, plan: Plan, goal: AccuracyGoal) -> list[int]:
         """The columns that the goal is about."""
         estimated = [index for index in range(len(plan.columns)) if has_interval(plan, index)]
-        names = [plan.columns[place].name.lower() for place in estimated]
+        names = [plan.columns[index].name.lower() for index in estimated]
         for target in goal.targets:
             if target.column is not None and target.column.lower() not in names:
                 raise StatementError(
                     "E_STMT", f"no column {target.column!r} of the result has an interval"
                 )
-        result = [place for place in estimated if goal.target(plan.columns[place].name) is not None]
+        result = [index for index in estimated if goal.target(plan.columns[index].name) is not None]
         if not result:
             raise StatementError(
                 "E_STMT", "no column of the result has an interval that a price would narrow"
@@ -322,12 +322,12 @@ class Pricing:
             return None
         before = [standing.share for standing in self.remaining.standings]
         taken = [
-            1 - left / share if share else Fraction(1)
-            for left, share in zip(after, before, strict=True)
+            1 - remaining / share if share else Fraction(1)
+            for remaining, share in zip(after, before, strict=True)
         ]
         return float(max(taken))
 
 
-def _by_size(goal: AccuracyGoal, plan: Plan, place: int) -> bool:
-    target = goal.target(plan.columns[place].name)
+def _by_size(goal: AccuracyGoal, plan: Plan, index: int) -> bool:
+    target = goal.target(plan.columns[index].name)
     return target is not None and target.relative and target.of is None

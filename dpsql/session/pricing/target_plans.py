@@ -98,8 +98,8 @@ class TargetPlanner:
             return first_only(result, refusal), None
 
     def _find(self, plan: Plan) -> EarlierRelease | None:
-        found = None if self._answers is None else self._answers.best(plan)
-        return None if found is None else EarlierRelease(*found)
+        release = None if self._answers is None else self._answers.best(plan)
+        return None if release is None else EarlierRelease(*release)
 
     def _run(self, plan: Plan, released: Released) -> Result:
         with self._scopes.sandbox() as postprocessor:
@@ -127,13 +127,13 @@ def _affordable_price(
     """
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
-    whole = pilot + reached.epsilon
-    if whole > settings.most:
+    total = pilot + reached.epsilon
+    if total > settings.most:
         both = f" with the ε = {shown(pilot)} of this answer" if pilot else ""
         raise BudgetExhausted(
             f"{reached.lines[0]}; that is more{both} than one statement may cost here, "
             f"ε = {shown(settings.most)}; SET dpsql.most_epsilon = "
-            f"{plain(whole)} allows it"
+            f"{plain(total)} allows it"
         )
     return reached.epsilon
 

@@ -148,10 +148,10 @@ def without_refine(text: str) -> tuple[str, bool]:
     >>> without_refine("REFINE SELECT COUNT(*) FROM t")
     ('       SELECT COUNT(*) FROM t', True)
     """
-    found = _REFINE.match(text)
-    if found is None:
+    match = _REFINE.match(text)
+    if match is None:
         return text, False
-    return found[1] + " " * len(found[2]) + text[found.end() :], True
+    return match[1] + " " * len(match[2]) + text[match.end() :], True
 
 
 def _refuse_goal(text: str) -> None:
@@ -174,12 +174,12 @@ def with_goal(text: str) -> tuple[str, AccuracyGoal | None]:
     """
     if len(text) > MAX_BYTES:
         return text, None
-    found = list(_TO_REACH.finditer(blanked(text, "text", "name", "line", "block")))
-    if not found:
+    matches = list(_TO_REACH.finditer(blanked(text, "text", "name", "line", "block")))
+    if not matches:
         return text, None
-    wanted = blanked(text[found[-1].end() :], "line", "block").rstrip().removesuffix(";")
+    goal_text = blanked(text[matches[-1].end() :], "line", "block").rstrip().removesuffix(";")
     try:
-        return text[: found[-1].start()], read_goal(wanted)
+        return text[: matches[-1].start()], read_goal(goal_text)
     except ValueError as error:
         hint = f"EXPLAIN PRIVACY SELECT … TO REACH {EXAMPLES}"
         raise StatementError(
@@ -207,8 +207,8 @@ def _no_setting() -> Refused:
 
 def _has_another_behind(text: str) -> bool:
     """Whether more text follows behind the semicolon of a SET."""
-    found = _SET.match(text) or _RESET.match(text)
-    return found is not None and found[0].rstrip().endswith(";")
+    match = _SET.match(text) or _RESET.match(text)
+    return match is not None and match[0].rstrip().endswith(";")
 
 
 def _another_behind() -> StatementError:

@@ -45,19 +45,19 @@ def functions() -> tuple[FunctionName, ...]:
     """All functions that statements may call: aggregates, then functions over private rows,
     then the others.
     """
-    found: dict[str, FunctionName] = {}
+    names: dict[str, FunctionName] = {}
     for example in AGGREGATES:
-        _add(found, example, "aggregate")
+        _add(names, example, "aggregate")
     for family in FAMILIES.values():
         for entry in family.values():
             for example in entry.examples[:1]:
-                _add(found, example, "over private rows")
+                _add(names, example, "over private rows")
     for name in sorted(RELEASED_FUNCTIONS):
-        found.setdefault(name, FunctionName(name, f"{name.upper()}(…)", "over released rows"))
-    return tuple(found.values())
+        names.setdefault(name, FunctionName(name, f"{name.upper()}(…)", "over released rows"))
+    return tuple(names.values())
 
 
-def _add(found: dict[str, FunctionName], example: str, place: FunctionPlace) -> None:
+def _add(names: dict[str, FunctionName], example: str, where_used: FunctionPlace) -> None:
     called = re.match(r"[A-Z_0-9]+(?=\()", example)
     if called is not None:
-        found.setdefault(called[0].lower(), FunctionName(called[0].lower(), example, place))
+        names.setdefault(called[0].lower(), FunctionName(called[0].lower(), example, where_used))

@@ -75,9 +75,9 @@ def named_statement(text: str) -> NamedStatement | None:
     DropNamed(kind='synopsis', name='daily', if_exists=True)
     >>> named_statement("SELECT 1")
     """
-    shown = _SHOW.fullmatch(text)
-    if shown is not None:
-        return ShowNamed("synopsis" if shown[1].lower() == "synopses" else "synthetic table")
+    match = _SHOW.fullmatch(text)
+    if match is not None:
+        return ShowNamed("synopsis" if match[1].lower() == "synopses" else "synthetic table")
     begun = _BEGIN.match(text)
     if begun is None:
         return None
@@ -103,21 +103,21 @@ def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction
     while True:
         texts = blanked(body, "line", "block").rstrip().removesuffix(";").rstrip()
         plain = blanked(body, "text", "name", "line", "block")[: len(texts)]
-        found = _at_end(_PRICE, plain, texts)
-        if found is not None and price is None:
-            price = Fraction(found[1])
-            body = body[: found.start()]
+        match = _at_end(_PRICE, plain, texts)
+        if match is not None and price is None:
+            price = Fraction(match[1])
+            body = body[: match.start()]
             continue
-        found = _at_end(_ROWS, plain, texts) if kind == "synthetic table" else None
-        if found is None or rows is not None:
+        match = _at_end(_ROWS, plain, texts) if kind == "synthetic table" else None
+        if match is None or rows is not None:
             return body[: len(texts)], rows, price
-        rows = int(found[1])
-        body = body[: found.start()]
+        rows = int(match[1])
+        body = body[: match.start()]
 
 
 def _at_end(pattern: re.Pattern[str], plain: str, texts: str) -> re.Match[str] | None:
     """The word and its number where nothing follows them, not even a text,
     which is blank in ``plain``.
     """
-    found = pattern.search(plain)
-    return None if found is None or texts[found.end(1) :].strip() else found
+    match = pattern.search(plain)
+    return None if match is None or texts[match.end(1) :].strip() else match

@@ -124,25 +124,31 @@ def _plain(value: Fraction) -> str:
 
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
-    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda those: _plain(those.epsilon)),
+    "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda settings: _plain(settings.epsilon)),
     "dpsql.mechanism": Setting(
-        "mechanism", "laplace", _choice(Noise), lambda those: those.mechanism
+        "mechanism", "laplace", _choice(Noise), lambda settings: settings.mechanism
     ),
     "dpsql.target_error": Setting(
         "target_error", "'5 %'", _target, lambda settings: str(settings.target_error or "off")
     ),
-    "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
+    "dpsql.most_epsilon": Setting(
+        "most_epsilon", "2", _epsilon, lambda settings: _plain(settings.most)
+    ),
     "dpsql.clipping": Setting(
-        "clipping", "report", _choice(Clipping), lambda those: those.clipping
+        "clipping", "report", _choice(Clipping), lambda settings: settings.clipping
     ),
     "dpsql.empty_groups": Setting(
-        "empty_groups", "show", _choice(EmptyGroups), lambda those: those.empty_groups
+        "empty_groups", "show", _choice(EmptyGroups), lambda settings: settings.empty_groups
     ),
-    "dpsql.preview": Setting("preview", "synthetic", _choice(Preview), lambda those: those.preview),
+    "dpsql.preview": Setting(
+        "preview", "synthetic", _choice(Preview), lambda settings: settings.preview
+    ),
     "dpsql.intervals": Setting(
-        "intervals", "on", _switch, lambda those: "on" if those.intervals else "off"
+        "intervals", "on", _switch, lambda settings: "on" if settings.intervals else "off"
     ),
-    "dpsql.reuse": Setting("reuse", "off", _switch, lambda those: "on" if those.reuse else "off"),
+    "dpsql.reuse": Setting(
+        "reuse", "off", _switch, lambda settings: "on" if settings.reuse else "off"
+    ),
 }
 #: What SHOW knows.
 SHOWN = ("tables", "synthetic tables", "synopses", "dpsql.budget", *SETTINGS)
@@ -168,41 +174,41 @@ def allowed_price(epsilon: Fraction, privacy: Privacy) -> Fraction:
     return epsilon
 
 
-def target(wanted: ErrorTarget | str | float | None) -> ErrorTarget | None:
+def target(value: ErrorTarget | str | float | None) -> ErrorTarget | None:
     """The error target that a caller wrote; raises DataError if it is not one."""
     try:
         return (
-            wanted
-            if wanted is None or isinstance(wanted, ErrorTarget)
-            else read_target(_written(wanted))
+            value
+            if value is None or isinstance(value, ErrorTarget)
+            else read_target(_written(value))
         )
     except ValueError as error:
-        raise DataError(f"{wanted!r} is no target; {error}") from None
+        raise DataError(f"{value!r} is no target; {error}") from None
 
 
-def _written(wanted: str | float) -> str:
-    if isinstance(wanted, str):
-        return wanted
-    return format(wanted, "f").rstrip("0").rstrip(".") if wanted % 1 else str(int(wanted))
+def _written(value: str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return format(value, "f").rstrip("0").rstrip(".") if value % 1 else str(int(value))
 
 
-def budget_row(analyst: str, left: RemainingBudget, answers: AnswersLeft) -> BudgetRow:
+def budget_row(analyst: str, remaining: RemainingBudget, answers: AnswersLeft) -> BudgetRow:
     """The row of the table ``dpsql.budget``; ``answers`` are the ordinary ones that are left."""
-    total = left.budget
+    total = remaining.budget
     return BudgetRow(
         analyst,
         answers.left,
         answers.total,
         float(total.epsilon),
-        float(left.epsilon),
+        float(remaining.epsilon),
         float(total.delta),
-        float(left.delta),
-        float(left.share),
-        *_lifetime(left),
+        float(remaining.delta),
+        float(remaining.share),
+        *_lifetime(remaining),
     )
 
 
-def budget(left: RemainingBudget, answers: AnswersLeft) -> Result:
+def budget(remaining: RemainingBudget, answers: AnswersLeft) -> Result:
     """The result of SHOW dpsql.budget; ``answers`` are the ordinary ones that are left."""
     columns = (
         OutputColumn("answers_left", "BIGINT"),
@@ -212,7 +218,7 @@ def budget(left: RemainingBudget, answers: AnswersLeft) -> Result:
         OutputColumn("lifetime_delta", "DOUBLE"),
         OutputColumn("renewed_on", "DATE"),
     )
-    row = (answers.left, answers.total, float(left.share), *_lifetime(left))
+    row = (answers.left, answers.total, float(remaining.share), *_lifetime(remaining))
     return Result(columns, [row], [(None,) * len(row)])
 
 
@@ -222,7 +228,11 @@ def lines(name: str, texts: Sequence[str]) -> Result:
     return Result((column,), [(text,) for text in texts], [(None,) for _ in texts])
 
 
-def _lifetime(left: RemainingBudget) -> tuple[float | None, float, date | None]:
+def _lifetime(remaining: RemainingBudget) -> tuple[float | None, float, date | None]:
     """The (ε, δ) of all windows together, and the day on which the budget is renewed."""
-    epsilon = left.lifetime.epsilon
-    return None if epsilon is None else float(epsilon), float(left.lifetime.delta), left.renewal
+    epsilon = remaining.lifetime.epsilon
+    return (
+        None if epsilon is None else float(epsilon),
+        float(remaining.lifetime.delta),
+        remaining.renewal,
+    )

@@ -84,7 +84,7 @@ def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]
 def bounded_plan(
     statement: Statement,
     schema: Schema,
-    found: Mapping[AutomaticColumn, FoundBounds],
+    bounds_of_column: Mapping[AutomaticColumn, FoundBounds],
     compiled: Compile,
 ) -> Plan:
     """The plan of a statement, with the bounds of those automatic columns without which it is
@@ -97,15 +97,19 @@ def bounded_plan(
     try:
         return compiled(BoundedSchema(schema))
     except Refused:
-        needed = _needed(_automatic_columns(statement, schema), schema, found, compiled)
+        needed = _needed(_automatic_columns(statement, schema), schema, bounds_of_column, compiled)
         if not needed:
             raise
-    unfound = tuple(column for column in needed if column not in found)
+    unfound = tuple(column for column in needed if column not in bounds_of_column)
     notices = [
-        _clamped(found[column]) if column in found else _to_be_found(column, schema)
+        _clamped(bounds_of_column[column])
+        if column in bounds_of_column
+        else _to_be_found(column, schema)
         for column in needed
     ]
-    return compiled(BoundedSchema(_with_bounds(schema, needed, found), tuple(notices), unfound))
+    return compiled(
+        BoundedSchema(_with_bounds(schema, needed, bounds_of_column), tuple(notices), unfound)
+    )
 
 
 def _automatic_columns(statement: Statement, schema: Schema) -> list[AutomaticColumn]:
@@ -123,7 +127,7 @@ def _automatic_columns(statement: Statement, schema: Schema) -> list[AutomaticCo
 def _needed(
     columns: list[AutomaticColumn],
     schema: Schema,
-    found: Mapping[AutomaticColumn, FoundBounds],
+    bounds_of_column: Mapping[AutomaticColumn, FoundBounds],
     compiled: Compile,
 ) -> list[AutomaticColumn]:
     """The columns without whose bounds a statement is refused;
@@ -132,7 +136,7 @@ def _needed(
 
     def is_answered(bounded: Collection[AutomaticColumn]) -> bool:
         try:
-            compiled(BoundedSchema(_with_bounds(schema, bounded, found)))
+            compiled(BoundedSchema(_with_bounds(schema, bounded, bounds_of_column)))
         except Refused:
             return False
         return True
@@ -150,7 +154,7 @@ def _needed(
 def _with_bounds(
     schema: Schema,
     columns: Collection[AutomaticColumn],
-    found: Mapping[AutomaticColumn, FoundBounds],
+    bounds_of_column: Mapping[AutomaticColumn, FoundBounds],
 ) -> Schema:
     """The schema with the bounds of these columns that were found;
     those of the others are the widest of the type.
@@ -158,20 +162,20 @@ def _with_bounds(
     bounds: dict[str, dict[str, tuple[Bound, Bound]]] = {}
     for table, name in columns:
         rungs = of_bounds(schema.tables[table].columns[name].type).rungs
-        known = found.get((table, name))
+        known = bounds_of_column.get((table, name))
         ends = None if known is None else known.ends
         bounds.setdefault(table, {})[name] = ends or (rungs[0], rungs[-1])
     return schema.with_bounds(bounds)
 
 
-def _clamped(found: FoundBounds) -> str:
+def _clamped(bounds: FoundBounds) -> str:
     """What every answer says that reads bounds that were found; Refused if none were."""
-    column = ".".join(found.column)
-    day = f"{found.at:%Y-%m-%d}"
-    if found.ends is None:
+    column = ".".join(bounds.column)
+    day = f"{bounds.at:%Y-%m-%d}"
+    if bounds.ends is None:
         few = "too few units have different values in it; the owner declares them"
         raise Refused("E_BOUNDS", f"no bounds of {column} were found on {day}: {few}")
-    low, high = map(literal, found.ends)
+    low, high = map(literal, bounds.ends)
     return f"{BOUNDS} {column}, [{low}, {high}], were found on {day}: values of a few units may lie beyond"
 
 

@@ -33,8 +33,8 @@ def with_price_of_bounds(result: Result, paid: Price) -> Result:
     if not paid.charged:
         return result
     price = Price(paid.charged + result.price.charged, False, paid.cost + result.price.cost)
-    said = f"ε = {shown(paid.charged)} of its price was for finding bounds, which are kept"
-    return replace(result, price=price, notices=(*result.notices, said))
+    notice = f"ε = {shown(paid.charged)} of its price was for finding bounds, which are kept"
+    return replace(result, price=price, notices=(*result.notices, notice))
 
 
 class BoundsFinder:

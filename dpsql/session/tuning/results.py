@@ -45,40 +45,40 @@ def tuned(
     are limits only where they are fewer than the rows.
     """
     asked = {
-        (each.table, each.column, each.sought): (each.ladder.rungs, count)
-        for each, count in counts.items()
+        (question.table, question.column, question.sought): (question.ladder.rungs, count)
+        for question, count in counts.items()
     }
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, Ends | None]] = {}
     beyond: dict[str, tuple[Fraction, Fraction]] = {}
-    said: list[str] = []
+    messages: list[str] = []
     for name in missing.tables:
         rows = None
         if ROWS in missing.limits[name]:
             rows = row_limit(
                 *asked[name, None, "rows per unit"], count_error(missing.schema.privacy, 1) / 2
             )
-            said.append(_of_rows(name, rows))
-        own, left = _limits(missing, name, asked, rows)
-        if own:
-            limits[name] = own
+            messages.append(_of_rows(name, rows))
+        table_limits, remarks = _limits(missing, name, asked, rows)
+        if table_limits:
+            limits[name] = table_limits
         if rows is not None:
             beyond[name] = (_part(rows.beyond), _part(rows.beyond_at_most))
-        said += left
+        messages += remarks
         for column in missing.bounds[name]:
             ends = ends_of(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
             bounds.setdefault(name, {})[column] = ends
             if ends is None:
                 few = "too few units have different values in it for these counts"
-                said.append(
+                messages.append(
                     f"{name}.{column}: no bounds were found, {few}; a statement that needs them finds them"
                 )
-    return Tuned(limits, bounds, beyond), said
+    return Tuned(limits, bounds, beyond), messages
 
 
-def _part(part: float) -> Fraction:
+def _part(share: float) -> Fraction:
     """A part of the rows to three digits, as the schema has it."""
-    return min(Fraction(round(1000 * part), 1000), MOST_BEYOND)
+    return min(Fraction(round(1000 * share), 1000), MOST_BEYOND)
 
 
 def _of_rows(name: str, rows: RowLimit | None) -> str:
@@ -86,58 +86,65 @@ def _of_rows(name: str, rows: RowLimit | None) -> str:
     if rows is None:
         return f"{name}: no limit was found: too few units have rows; declare max_rows_per_unit yourself"
     units = f"about {max(round(rows.units), 0):,} ± {ceil(rows.units_error):,} units have more than {rows.most:,} rows"
-    part = (
+    left_out = (
         f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about "
         f"{percent(rows.beyond_at_most)})"
     )
-    return f"{name}: {units}; {part}"
+    return f"{name}: {units}; {left_out}"
 
 
 def _limits(
     missing: MissingLimits,
     name: str,
     asked: Mapping[tuple[str, str | None, Sought], Ladders],
-    found: RowLimit | None,
+    limit_of_rows: RowLimit | None,
 ) -> tuple[dict[LimitName, int], list[str]]:
-    wanted = missing.limits[name]
+    missing_limits = missing.limits[name]
     declared = missing.schema.tables[name].max_rows_per_unit
-    rows = None if found is None else found.most
-    own: dict[LimitName, int] = {} if rows is None else {ROWS: rows}
-    rows = declared if ROWS not in wanted else rows
-    said = []
+    rows = None if limit_of_rows is None else limit_of_rows.most
+    result: dict[LimitName, int] = {} if rows is None else {ROWS: rows}
+    rows = declared if ROWS not in missing_limits else rows
+    messages = []
     others: tuple[tuple[LimitName, Fraction | None], ...] = (
-        (GROUPS, covering(*asked[name, None, "groups per unit"]) if GROUPS in wanted else None),
+        (
+            GROUPS,
+            covering(*asked[name, None, "groups per unit"]) if GROUPS in missing_limits else None,
+        ),
         (
             ROWS_PER_GROUP,
-            middle(*asked[name, None, "rows per group"]) if ROWS_PER_GROUP in wanted else None,
+            middle(*asked[name, None, "rows per group"])
+            if ROWS_PER_GROUP in missing_limits
+            else None,
         ),
     )
     for limit, rung in others:
         if rung is None:
-            said += (
-                [f"{name}: {limit} is not written: too few units show"] if limit in wanted else []
+            messages += (
+                [f"{name}: {limit} is not written: too few units show"]
+                if limit in missing_limits
+                else []
             )
             continue
         most = int(rung)
         if limit == GROUPS:
             most = min(most, _shown(missing.schema.tables[name], missing.keys[name]) or most)
         if rows is None or most < rows:
-            own[limit] = most
+            result[limit] = most
         else:
-            said.append(
+            messages.append(
                 f"{name}: {limit} is not written, as {most} found is no less than the {rows} rows of a unit"
             )
-    return own, said
+    return result, messages
 
 
 def _shown(table: Table, keys: Sequence[str]) -> int | None:
     """How many groups by these keys are ever shown; None where the schema does not tell it."""
     result = 1
     for key in keys:
-        its = table.columns[key]
-        if its.values is None and its.type.kind != "boolean":
+        column = table.columns[key]
+        if column.values is None and column.type.kind != "boolean":
             return None
-        result *= (2 if its.values is None else len(its.values)) + its.nullable
+        result *= (2 if column.values is None else len(column.values)) + column.nullable
     return result
 
 
@@ -172,9 +179,9 @@ def compared(
                 _sum_half_width(now.privacy, new, column),
             )
         for column in columns[:1]:
-            said = f"AVG({column}) FROM {name} in a group of {GROUP:,} rows"
+            statement = f"AVG({column}) FROM {name} in a group of {GROUP:,} rows"
             yield (
-                said,
+                statement,
                 _average_half_width(now.privacy, was, column),
                 _average_half_width(now.privacy, new, column),
             )
@@ -205,5 +212,5 @@ def _average_half_width(privacy: Privacy, table: Table | None, column: str) -> f
 
 
 def _bounds(table: Table | None, column: str) -> tuple[float, float] | None:
-    its = None if table is None else table.columns[column].bounds
-    return None if its is None else (float(its[0]), float(its[1]))  # type: ignore[arg-type]
+    bounds = None if table is None else table.columns[column].bounds
+    return None if bounds is None else (float(bounds[0]), float(bounds[1]))  # type: ignore[arg-type]

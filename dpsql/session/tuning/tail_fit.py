@@ -69,7 +69,7 @@ def hidden_tail(
     beyond[np.cumsum(beyond[::-1])[::-1] < FEWEST] = 0
     beyond[: last + 1] = 0
     beyond[last + 1 + MOST_STEPS :] = 0
-    return [float(each) for each in np.minimum(beyond, 2 * deviation)]
+    return [float(size) for size in np.minimum(beyond, 2 * deviation)]
 
 
 def _curve(
@@ -104,11 +104,11 @@ def _fitted(
     None if too few steps have units.
     """
     steps = slice(start, min(len(counts), last + EMPTY_STEPS))
-    own = counts[steps]
+    step_counts = counts[steps]
     width = widths[steps]
     powers = np.vander(logs - logs[start], terms, increasing=True)
     basis = powers[steps]
-    seen = (own > deviation) & (np.arange(len(own)) <= last - start)
+    seen = (step_counts > deviation) & (np.arange(len(step_counts)) <= last - start)
     if seen.sum() < LEAST_STEPS:
         return None
     if seen.sum() == LEAST_STEPS and terms == LEAST_STEPS:
@@ -125,20 +125,22 @@ def _fitted(
     def curve(basis: Vector, width: Vector, at: Vector) -> Vector:
         return np.asarray(width * np.exp(np.clip(basis @ at, -2 * MOST_EXPONENT, MOST_EXPONENT)))
 
-    roots = np.sqrt(own[seen])
+    roots = np.sqrt(step_counts[seen])
     at = np.linalg.lstsq(
-        basis[seen] * roots[:, None], np.log(own[seen] / width[seen]) * roots, rcond=None
+        basis[seen] * roots[:, None], np.log(step_counts[seen] / width[seen]) * roots, rcond=None
     )[0]
-    best = float(((own - curve(basis, width, at)) ** 2).sum())
+    best = float(((step_counts - curve(basis, width, at)) ** 2).sum())
     damping = 1e-3
     for _ in range(_ROUNDS):
         now = curve(basis, width, at)
         slopes = basis * now[:, None]
         square = slopes.T @ slopes
         change = np.linalg.lstsq(
-            square + damping * np.diag(np.diag(square) + 1e-9), slopes.T @ (own - now), rcond=None
+            square + damping * np.diag(np.diag(square) + 1e-9),
+            slopes.T @ (step_counts - now),
+            rcond=None,
         )[0]
-        squares = float(((own - curve(basis, width, at + change)) ** 2).sum())
+        squares = float(((step_counts - curve(basis, width, at + change)) ** 2).sum())
         if squares < best:
             is_done = best - squares < 1e-6 * best
             at, best, damping = at + change, squares, max(damping / 5, 1e-9)
@@ -151,5 +153,5 @@ def _fitted(
             widths, logs, counts=counts, deviation=deviation, start=start, last=last, terms=2
         )
     slope = float(at[1] + (2 * at[2] * (logs[last] - logs[start]) if terms == 3 else 0))
-    left = best / deviation**2 / max(len(own) - terms, 1)
-    return _Curve(curve(powers, widths, at), left, slope)
+    residual = best / deviation**2 / max(len(step_counts) - terms, 1)
+    return _Curve(curve(powers, widths, at), residual, slope)

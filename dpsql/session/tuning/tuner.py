@@ -123,15 +123,18 @@ def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str
     outer = "".join(f", MAX({low}) AS {low}, MAX({high}) AS {high}" for low, high in values)
     yield f"SELECT owner, SUM(n) AS n, COUNT(*) AS g, MAX(n) AS m{outer} FROM ("
     owner, source = _rows(schema, name)
-    made = [owner, *(f'"t"."{key}"' for key in keys)]
+    columns_of_unit = [owner, *(f'"t"."{key}"' for key in keys)]
     inner = "".join(
         f", MAX(-({_finite(column)})) AS l{index}, MAX({_finite(column)}) AS h{index}"
         for index, column in enumerate(columns)
     )
     named = ", ".join(
-        [f"{owner} AS owner", *(f"{key} AS k{index}" for index, key in enumerate(made[1:]))]
+        [
+            f"{owner} AS owner",
+            *(f"{key} AS k{index}" for index, key in enumerate(columns_of_unit[1:])),
+        ]
     )
-    yield f"SELECT {named}, COUNT(*) AS n{inner} FROM {source} GROUP BY {', '.join(made)}"
+    yield f"SELECT {named}, COUNT(*) AS n{inner} FROM {source} GROUP BY {', '.join(columns_of_unit)}"
     yield ") AS groups GROUP BY owner"
 
 
@@ -198,7 +201,7 @@ class Tuner:
         nothing is charged and no private row is read.
         """
         asked = questions_of(missing)
-        parts = parts_of([question for each in asked for question in each.questions])
+        parts = parts_of([question for statement in asked for question in statement.questions])
         price = price_of(self._accountant.budget, self._privacy, share, list(parts.values()))
         return planned(self._compiler, self._privacy, described(missing), asked, price=price)
 
@@ -207,7 +210,7 @@ class Tuner:
         finds them.
         """
         parts = parts_of([question for table in plan.tables for question in table.questions])
-        bounds = [part for question, part in parts.items() if question.sought == "high"]
+        bounds = [index for question, index in parts.items() if question.sought == "high"]
         if not bounds:
             return False
         norm = norm_of(self._privacy)
@@ -242,9 +245,9 @@ class Tuner:
             counts, entry = self._execution.scanned(plan, note, scope, is_paid)
         return Found(counts, entry)
 
-    def answers(self, left: RemainingBudget) -> AnswersLeft:
+    def answers(self, remaining: RemainingBudget) -> AnswersLeft:
         """How many ordinary answers a budget has left."""
-        return ordinary_answers(self._privacy, self._privacy.query_epsilon, left)
+        return ordinary_answers(self._privacy, self._privacy.query_epsilon, remaining)
 
     def before(self) -> list[tuple[int, str]]:
         """The lines of the ledger of earlier tunings: the number and the day of each."""
@@ -266,7 +269,8 @@ def planned(
     """The plan of a find at an ε; ``text`` is what the ledger says of it."""
     settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
     drafts = [
-        (compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked
+        (compiler.plan(statement.statement, (), settings).cores[0], statement.questions)
+        for statement in asked
     ]
     return tuning_plan(
         text, drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price

@@ -204,9 +204,9 @@ def _outputs(tree: exp.Query, kinds: ColumnTypes) -> tuple[str | None, ...] | No
         is_star(expression) for expression in first.expressions
     ):
         return None
-    whole = first is tree
+    is_outermost = first is tree
     return tuple(
-        "unknown" if whole and _is_null(expression) else kinds.of(expression)
+        "unknown" if is_outermost and _is_null(expression) else kinds.of(expression)
         for expression in first.expressions
     )
 
@@ -219,17 +219,17 @@ def _parameter_types(tree: exp.Expr, kinds: ColumnTypes) -> tuple[str, ...]:
     """The types of the parameters: that of a cast, or of what a parameter is compared with,
     or text.
     """
-    found: dict[int, str] = {}
+    types: dict[int, str] = {}
     for node in tree.find_all(exp.Parameter):
         number = int(node.name) if node.name.isdigit() else 0
         if not 1 <= number <= 1000:
             raise StatementError("E_PARAM", "parameters are numbered from $1")
         kind = _expected(node, kinds)
         if kind is not None:
-            found.setdefault(number, kind)
+            types.setdefault(number, kind)
         else:
-            found.setdefault(number, "")
-    return tuple(found.get(number) or "text" for number in range(1, max(found, default=0) + 1))
+            types.setdefault(number, "")
+    return tuple(types.get(number) or "text" for number in range(1, max(types, default=0) + 1))
 
 
 def _expected(node: exp.Expr, kinds: ColumnTypes) -> str | None:
@@ -254,11 +254,11 @@ def _assignments(tree: exp.Expr) -> tuple[tuple[str, str], ...]:
     """The name and value of every ``set_config``: a constant after ``=``,
     or a parameter's number after ``$``.
     """
-    found = []
+    assignments = []
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == f"{CALL}set_config" and len(node.expressions) == 3:
-            found.append((_argument(node.expressions[0]), _argument(node.expressions[1])))
-    return tuple(found)
+            assignments.append((_argument(node.expressions[0]), _argument(node.expressions[1])))
+    return tuple(assignments)
 
 
 def _argument(node: exp.Expr) -> str:

@@ -65,8 +65,8 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
         case exp.Dot() if isinstance(node.this, exp.Identifier):
             return _part(node.expression)
         case exp.Dot() if isinstance(node.expression, exp.Identifier):
-            whole = node.this.this if isinstance(node.this, exp.Paren) else node.this
-            return call("struct_extract", whole, exp.Literal.string(node.expression.name))
+            record = node.this.this if isinstance(node.this, exp.Paren) else node.this
+            return call("struct_extract", record, exp.Literal.string(node.expression.name))
         case exp.Operator():
             return _operator(node)
         case exp.RegexpLike():
@@ -168,13 +168,15 @@ def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
     if isinstance(right, exp.Any) or every:
         array = right.expressions[0] if every else _inner(right.this)
         return _with_elements(node, array, kinds)
-    for here, there in ((this, right), (right, this)):
-        kind = kinds.of(there)
-        if isinstance(here, exp.Literal) and here.is_string and kind is not None:
-            if kind in NAMED and not re.fullmatch(r"\d+", here.name):
-                here.replace(object_oid(kind, here.copy(), required=True))
-            elif (kind.startswith("_") or kind in VECTORS) and re.fullmatch(r"\{.*\}", here.name):
-                here.replace(elements(here.name, kind))
+    for operand, other in ((this, right), (right, this)):
+        kind = kinds.of(other)
+        if isinstance(operand, exp.Literal) and operand.is_string and kind is not None:
+            if kind in NAMED and not re.fullmatch(r"\d+", operand.name):
+                operand.replace(object_oid(kind, operand.copy(), required=True))
+            elif (kind.startswith("_") or kind in VECTORS) and re.fullmatch(
+                r"\{.*\}", operand.name
+            ):
+                operand.replace(elements(operand.name, kind))
     return None
 
 
@@ -188,18 +190,18 @@ def _with_elements(node: exp.Binary, array: exp.Expr, kinds: ColumnTypes) -> exp
     """Rewrite ``x = ANY (array)`` and ``x <> ALL (array)`` for DuckDB's lists."""
     if isinstance(array, exp.Query | exp.Subquery):
         return None
-    left = node.this
+    member = node.this
     kind = kinds.of(node.this)
     if isinstance(array, exp.Literal) and array.is_string:
         array = elements(array.name, f"_{kind or 'text'}")
     elif isinstance(array, exp.Identifier):
         array = call("pgc.text_array", array)
-        left = cast(left, "VARCHAR")
+        member = cast(member, "VARCHAR")
     match node:
         case exp.EQ():
-            return call("list_contains", array, left)
+            return call("list_contains", array, member)
         case exp.NEQ():
-            return exp.Not(this=call("list_contains", array, left))
+            return exp.Not(this=call("list_contains", array, member))
     raise StatementError(
         "E_STMT", "only = ANY (array) and <> ALL (array) are answered in the catalogue"
     )
@@ -224,9 +226,9 @@ def elements(written: str, kind: str) -> exp.Expr:
 
 def rewrite_subscript(node: exp.Bracket, kinds: ColumnTypes) -> exp.Expr:
     """Rewrite a subscript; PostgreSQL counts vectors from 0 and other arrays from 1."""
-    place = node.expressions[0]
-    if isinstance(place, exp.Slice):
+    index = node.expressions[0]
+    if isinstance(index, exp.Slice):
         raise StatementError("E_STMT", "a slice of an array is not answered in the catalogue")
     if kinds.of(node.this) in VECTORS:
-        place = exp.Add(this=exp.Paren(this=place), expression=exp.Literal.number(1))
-    return call("list_extract", node.this, place)
+        index = exp.Add(this=exp.Paren(this=index), expression=exp.Literal.number(1))
+    return call("list_extract", node.this, index)

@@ -71,7 +71,7 @@ def readable(text: str) -> str:
     "SELECT '$1,$2', a$1, $x$ $1,$2 $x$ WHERE a IN ($1 ,$2 )"
     """
     text = _PARAMETER.sub(
-        lambda found: found.group() + " " * (found["parameter"] is not None), text
+        lambda match: match.group() + " " * (match["parameter"] is not None), text
     )
     try:
         tokens = Postgres().tokenize(text)
@@ -112,20 +112,20 @@ def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str
             yield token.start, token.end + 1, f'"{word.lower()}"'
 
 
-def _kind(tokens: Sequence[Token], place: int) -> TokenType | None:
-    return tokens[place].token_type if 0 <= place < len(tokens) else None
+def _kind(tokens: Sequence[Token], index: int) -> TokenType | None:
+    return tokens[index].token_type if 0 <= index < len(tokens) else None
 
 
-def _is_call(tokens: Sequence[Token], place: int, word: str) -> bool:
+def _is_call(tokens: Sequence[Token], index: int, word: str) -> bool:
     """Whether a parenthesis after this word holds arguments."""
-    before = _kind(tokens, place - 1)
+    before = _kind(tokens, index - 1)
     if not (word[0] == '"' or word[0].isalpha() or word[0] == "_"):
         return False
     if word in _ALSO_FUNCTIONS:
         return before not in (TokenType.R_PAREN, *_NAMES)
     if word in _SYNTAX:
         return False
-    start = place
+    start = index
     while _kind(tokens, start - 1) == TokenType.DOT:
         start -= 2
     before = _kind(tokens, start - 1)
@@ -137,7 +137,7 @@ def _is_call(tokens: Sequence[Token], place: int, word: str) -> bool:
         *_NAMES,
     ):
         return False
-    return not _names_a_query(tokens, place + 1)
+    return not _names_a_query(tokens, index + 1)
 
 
 def _names_a_query(tokens: Sequence[Token], opening: int) -> bool:
@@ -197,7 +197,10 @@ def require_seen(text: str) -> None:
     """
     if text.isascii() and text.isprintable():
         return
-    if any(unicodedata.category(each)[0] in "CZ" and each not in _BLANKS for each in set(text)):
+    if any(
+        unicodedata.category(character)[0] in "CZ" and character not in _BLANKS
+        for character in set(text)
+    ):
         raise StatementError(
             "E_CHARSET", "the statement has characters that cannot be seen; leave them out"
         )

@@ -196,9 +196,9 @@ def rewrite_column(column: exp.Column, sources: Mapping[str, str]) -> exp.Expr |
         relation = sources.get(column.table) if column.table else next(iter(sources.values()), None)
         if relation is not None:
             return object_oid("regclass", exp.Literal.string(relation), required=True)
-    for part in ("catalog", "db"):
-        if column.args.get(part) is not None:
-            column.set(part, None)
+    for qualifier in ("catalog", "db"):
+        if column.args.get(qualifier) is not None:
+            column.set(qualifier, None)
     return None
 
 

@@ -292,7 +292,7 @@ class _RowWriter:
     def _template(self, relation: str, of: tuple[str, Row]) -> Row:
         which, changed = of
         cursor = self._run(f"SELECT * FROM pgc.{relation} WHERE {which}")
-        names = [each[0] for each in cursor.description or ()]
+        names = [column[0] for column in cursor.description or ()]
         row: tuple[Any, ...] | None = cursor.fetchone()
         assert row is not None
         return {**dict(zip(names, row, strict=True)), **changed}
@@ -314,5 +314,5 @@ class _RowWriter:
                 else f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"'
                 for name in names
             )
-            given = [values[0] if name in fixed else values for name, values in columns.items()]
-            self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", given)
+            arguments = [values[0] if name in fixed else values for name, values in columns.items()]
+            self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", arguments)

@@ -32,9 +32,9 @@ def name_parts(written: str) -> list[str]:
     >>> name_parts('public."My T"'), name_parts("Pg_Class")
     (['public', 'My T'], ['pg_class'])
     """
-    found = _PART.findall(written.strip())
+    matches = _PART.findall(written.strip())
     return [
-        plain.strip().lower() if plain else quoted.replace('""', '"') for quoted, plain in found
+        plain.strip().lower() if plain else quoted.replace('""', '"') for quoted, plain in matches
     ]
 
 
@@ -132,9 +132,9 @@ class CatalogueStore:
                 check()
                 watchdog.start()
                 cursor.execute(sql)
-                return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(
-                    cursor
-                )
+                return [
+                    (column[0], str(column[1])) for column in cursor.description or ()
+                ], fetched(cursor)
         finally:
             watchdog.cancel()
             cursor.close()

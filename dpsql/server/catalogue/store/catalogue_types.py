@@ -83,8 +83,8 @@ def column_type(declared: SqlType) -> tuple[str, int]:
     >>> column_type(SqlType.parse("decimal(5,2)")), column_type(SqlType.parse("integer"))
     (('numeric', 327686), ('int8', -1))
     """
-    found = postgres_types.column("", declared.engine_name.upper())
-    return found.type.name, found.modifier
+    column = postgres_types.column("", declared.engine_name.upper())
+    return column.type.name, column.modifier
 
 
 def literal(value: object) -> str:

@@ -77,8 +77,8 @@ class CatalogueObjects:
             self._table(name, table, tables[name])
         for name, table in self.schema.tables.items():
             self._references(name, table, tables)
-        for name, said in self.synopses:
-            self._synopsis(name, said)
+        for name, description in self.synopses:
+            self._synopsis(name, description)
         return self.rows
 
     def oid(self, kind: str, name: str) -> int:
@@ -138,7 +138,7 @@ class CatalogueObjects:
         for columns, primary in keys:
             self._key(name, table, oid, columns, primary=primary)
 
-    def _synopsis(self, name: str, said: str) -> None:
+    def _synopsis(self, name: str, description: str) -> None:
         oid = self.oid("synopsis", name)
         self._add(
             "pg_class",
@@ -151,9 +151,9 @@ class CatalogueObjects:
             relhasindex=False,
             relhastriggers=False,
         )
-        self._add("pg_description", objoid=oid, objsubid=0, description=said)
+        self._add("pg_description", objoid=oid, objsubid=0, description=description)
 
-    def _column(self, relation: int, place: int, name: str, table: Table, required: bool) -> None:
+    def _column(self, relation: int, number: int, name: str, table: Table, required: bool) -> None:
         kind, modifier = column_type(table.columns[name].type)
         storage = self.storages[OIDS[kind]]
         self._add(
@@ -161,7 +161,7 @@ class CatalogueObjects:
             attrelid=relation,
             attname=name,
             atttypid=OIDS[kind],
-            attnum=place,
+            attnum=number,
             atttypmod=modifier,
             attnotnull=required,
             attlen=storage.length,
@@ -211,8 +211,8 @@ class CatalogueObjects:
             relhasindex=False,
             relhastriggers=False,
         )
-        for place, column in enumerate(columns, 1):
-            self._column(index, place, column, table, required=False)
+        for number, column in enumerate(columns, 1):
+            self._column(index, number, column, table, required=False)
         self._add(
             "pg_index",
             indexrelid=index,
