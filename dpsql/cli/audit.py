@@ -123,8 +123,8 @@ def _statements(file: Path) -> list[str]:
     from dpsql.repl.input import SqlStatement, split
 
     pieces, rest = split(file.read_text(encoding="utf-8"))
-    found = [piece.text for piece in pieces if isinstance(piece, SqlStatement)]
-    return [*found, rest] if rest.strip() else found
+    statements = [piece.text for piece in pieces if isinstance(piece, SqlStatement)]
+    return [*statements, rest] if rest.strip() else statements
 
 
 class _ProgressLine:

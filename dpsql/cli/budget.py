@@ -78,12 +78,21 @@ def budget(
     accountant = open_accountant(declared)
     price = declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
-    whole, found = accountant.remaining(), holders(accountant, entries, declared.privacy)
+    remaining, all_holders = accountant.remaining(), holders(accountant, entries, declared.privacy)
     if chart is not None:
-        draw(declared.name, accountant, entries, chart, holders=found, caption=_one_answer(found))
+        draw(
+            declared.name,
+            accountant,
+            entries,
+            chart,
+            holders=all_holders,
+            caption=_one_answer(all_holders),
+        )
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
-        data = report(accountant, whole, found) | group_report(accountant, whole, group)
+        data = report(accountant, remaining, all_holders) | group_report(
+            accountant, remaining, group
+        )
         data |= {"history": list(map(entry_report, asked))} if history else {}
         data |= (
             {"statements": list(map(statement_report, statements_of(asked)))}
@@ -92,22 +101,24 @@ def budget(
         )
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    click.echo(_heading(declared, whole))
-    for holder in found:
+    click.echo(_heading(declared, remaining))
+    for holder in all_holders:
         click.echo(_line(holder))
         if with_details:
             click.echo(_details(holder, price))
-    spent = f", {_said_cost(whole.lifetime.spent)} spent" if with_details else ""
-    click.echo(f"{'lifetime':<16} {whole.lifetime}; {_counted(found[0].statements_ever)}{spent}")
+    spent = f", {_said_cost(remaining.lifetime.spent)} spent" if with_details else ""
+    click.echo(
+        f"{'lifetime':<16} {remaining.lifetime}; {_counted(all_holders[0].statements_ever)}{spent}"
+    )
     if group is not None:
-        click.echo(_group_line(group, accountant.group(group), whole))
-    click.echo(f"{'one answer':<16} {_one_answer(found)}")
+        click.echo(_group_line(group, accountant.group(group), remaining))
+    click.echo(f"{'one answer':<16} {_one_answer(all_holders)}")
     if with_details:
-        click.echo(f"{'':<16} {uses(found, price)}")
+        click.echo(f"{'':<16} {uses(all_holders, price)}")
 
     def takes(cost: Cost) -> str:
-        part = whole.standings[0].answers_left(cost).part
-        return f"{part:<9}" + (f" {_said_cost(cost)} " if with_details else "")
+        share = remaining.standings[0].answers_left(cost).part
+        return f"{share:<9}" + (f" {_said_cost(cost)} " if with_details else "")
 
     for entry in asked if history else ():
         click.echo(_history_line(entry, takes(entry.cost)))
@@ -119,22 +130,24 @@ def budget(
         click.echo(f"the spending is drawn in {chart}")
 
 
-def _heading(declared: Schema, left: RemainingBudget) -> str:
-    total = left.budget
-    window = left.window
+def _heading(declared: Schema, remaining: RemainingBudget) -> str:
+    total = remaining.budget
+    window = remaining.window
     when = "" if window is None else f", {declared.privacy.refresh}: {window} (UTC)"
     return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
 
 
-def _group_line(size: int, promise: Guarantee, left: RemainingBudget) -> str:
-    said = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
-    if left.window is None:
-        return f"a group of {size}: {said}"
-    whole = left.lifetime.group(size)
+def _group_line(size: int, promise: Guarantee, remaining: RemainingBudget) -> str:
+    guarantee = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
+    if remaining.window is None:
+        return f"a group of {size}: {guarantee}"
+    over_lifetime = remaining.lifetime.group(size)
     lifetime = (
-        "nothing" if whole is None else f"ε = {_said(whole.epsilon)}, δ = {_said(whole.delta)}"
+        "nothing"
+        if over_lifetime is None
+        else f"ε = {_said(over_lifetime.epsilon)}, δ = {_said(over_lifetime.delta)}"
     )
-    return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
+    return f"a group of {size}: {guarantee} in each window, {lifetime} over its lifetime"
 
 
 def _line(holder: BudgetHolder) -> str:
@@ -155,10 +168,10 @@ def _more(following: NextCount, price: Fraction) -> str:
     and by the wider noise where those are a quarter more.
     """
     by_laplace = following.by_laplace or 0
-    left = following.answers.left
-    worth = by_laplace > left and 4 * by_laplace >= 5 * left
+    answers_left = following.answers.left
+    worth = by_laplace > answers_left and 4 * by_laplace >= 5 * answers_left
     others = f" ({by_laplace} with Laplace noise)" if worth else ""
-    return f"{left} more at ε = {_said(price)}{others}"
+    return f"{answers_left} more at ε = {_said(price)}{others}"
 
 
 def _one_answer(holders: list[BudgetHolder]) -> str:

@@ -36,17 +36,17 @@ class StatementSpending:
 
 def statements_of(entries: list[Entry]) -> list[StatementSpending]:
     """The dearest first; texts that differ in blanks only are one."""
-    found: dict[str, list[Entry]] = {}
+    entries_by_text: dict[str, list[Entry]] = {}
     for entry in entries:
-        found.setdefault(" ".join(entry.statement.split()), []).append(entry)
+        entries_by_text.setdefault(" ".join(entry.statement.split()), []).append(entry)
     statements = [
         StatementSpending(
             text,
-            tuple(sorted({each.analyst for each in paid})),
+            tuple(sorted({entry_paid.analyst for entry_paid in paid})),
             len(paid),
-            _sum([each.cost for each in paid]),
+            _sum([entry_paid.cost for entry_paid in paid]),
         )
-        for text, paid in found.items()
+        for text, paid in entries_by_text.items()
     ]
     return sorted(statements, key=lambda statement: statement.cost.rho, reverse=True)
 
@@ -83,8 +83,12 @@ def draw(
         used = [(at, most - standing.affordable(cost)) for at, standing in after]
         return SpendingCurve(plain(holder.name), used, most)
 
-    left = accountant.remaining()
-    when = "" if left.window is None else f"\n{accountant.refresh}; lifetime: {left.lifetime}"
+    remaining = accountant.remaining()
+    when = (
+        ""
+        if remaining.window is None
+        else f"\n{accountant.refresh}; lifetime: {remaining.lifetime}"
+    )
     curves = [
         spending(
             other,
@@ -181,48 +185,48 @@ def _holder(
 ) -> BudgetHolder:
     from fractions import Fraction
 
-    left = accountant.remaining(name)
+    remaining = accountant.remaining(name)
     spent = accountant.spent(name)
-    own = left.standings[-1]
+    own_standing = remaining.standings[-1]
     asked = [entry for entry in entries if name in (None, entry.analyst)]
-    window = left.window
+    window = remaining.window
     now = sum(window is None or entry.moment >= window.start for entry in asked)
     cap = accountant.budget if name is None else accountant.caps.get(name)
     costs = (spent.total, spent.ever_total) if name is None else (spent.own, spent.ever_own)
     return BudgetHolder(
         "all" if name is None else name,
         None if cap is None else cap.epsilon,
-        left=left.epsilon,
-        share=left.share,
+        left=remaining.epsilon,
+        share=remaining.share,
         spent=costs[0],
         statements=now,
         ever=costs[1],
         statements_ever=len(asked),
-        holds=own.budget.rho_total,
-        rho_left=max(own.budget.rho_total - own.spent.rho, Fraction(0)),
-        next=_next(left, privacy),
+        holds=own_standing.budget.rho_total,
+        rho_left=max(own_standing.budget.rho_total - own_standing.spent.rho, Fraction(0)),
+        next=_next(remaining, privacy),
     )
 
 
-def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
+def _next(remaining: RemainingBudget, privacy: Privacy) -> NextCount:
     """One more count by the noise that it has where nobody asks for another."""
     from dpsql.session.pricing.noise_choice import count_cost, ordinary_noise, usual_costs
 
     price = privacy.query_epsilon
-    noise = ordinary_noise(privacy, price, left)
+    noise = ordinary_noise(privacy, price, remaining)
     cost = count_cost(privacy, noise, price)
-    now = left.standings[-1]
+    now = remaining.standings[-1]
     other = (
         count_cost(privacy, "laplace", price)
         if noise != "laplace" in usual_costs(privacy, price)
         else None
     )
-    by_laplace = None if other is None else left.affordable(other)
+    by_laplace = None if other is None else remaining.affordable(other)
     share = now.share - now.after(cost).share
     return NextCount(
         noise,
         cost,
-        left.answers_left(cost),
+        remaining.answers_left(cost),
         now.answers_left(cost),
         share=share,
         by_laplace=by_laplace,
@@ -230,12 +234,12 @@ def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
 
 
 def report(
-    accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]
+    accountant: Accountant, remaining: RemainingBudget, holders: list[BudgetHolder]
 ) -> dict[str, object]:
     """The budget, its window, its lifetime and its holders."""
-    window = left.window
-    whole = holders[0]
-    after = None if left.renewal is None else f"{left.renewal}"
+    window = remaining.window
+    everyone = holders[0]
+    after = None if remaining.renewal is None else f"{remaining.renewal}"
     return {
         "epsilon": float(accountant.budget.epsilon),
         "delta": float(accountant.budget.delta),
@@ -244,9 +248,9 @@ def report(
         if window is None
         else {"start": f"{window.start.date()}", "renewed_on": after},
         "lifetime": {
-            **as_numbers(left.lifetime),
-            "statements": whole.statements_ever,
-            "spent": _numbers(whole.ever),
+            **as_numbers(remaining.lifetime),
+            "statements": everyone.statements_ever,
+            "spent": _numbers(everyone.ever),
         },
         "holders": [
             {
@@ -275,7 +279,7 @@ def report(
 
 
 def group_report(
-    accountant: Accountant, left: RemainingBudget, size: int | None
+    accountant: Accountant, remaining: RemainingBudget, size: int | None
 ) -> dict[str, object]:
     """What is promised to a group, in each window and over the lifetime;
     nothing where nobody asked.
@@ -283,17 +287,19 @@ def group_report(
     if size is None:
         return {}
     promise = accountant.group(size)
-    whole = left.lifetime.group(size)
+    over_lifetime = remaining.lifetime.group(size)
     lifetime = (
-        None if whole is None else {"epsilon": float(whole.epsilon), "delta": float(whole.delta)}
+        None
+        if over_lifetime is None
+        else {"epsilon": float(over_lifetime.epsilon), "delta": float(over_lifetime.delta)}
     )
-    said = {
+    in_window = {
         "units": size,
         "epsilon": float(promise.epsilon),
         "delta": float(promise.delta),
         "lifetime": lifetime,
     }
-    return {"group": said}
+    return {"group": in_window}
 
 
 def entry_report(entry: Entry) -> dict[str, object]:

@@ -192,11 +192,12 @@ def _print_answer(
     answers = (
         connection.answers_left if free else connection.remaining.answers_left(explanation.cost)
     )
-    part = "free" if free else f"this one took {answers.part}"
-    left = answers.said("" if free else "like this")
+    share = "free" if free else f"this one took {answers.part}"
+    answers_left = answers.said("" if free else "like this")
     out.print(
         Padding(
-            Text.assemble(f"{part:<20}", (bar(answers.share), "green"), f" {left}"), (0, 0, 1, 3)
+            Text.assemble(f"{share:<20}", (bar(answers.share), "green"), f" {answers_left}"),
+            (0, 0, 1, 3),
         )
     )
 

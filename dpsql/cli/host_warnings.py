@@ -75,18 +75,18 @@ def ledger_is_with_data(schema: Schema) -> bool:
     if schema.is_elsewhere:
         return False
     with suppress(LedgerError, OSError, RuntimeError):
-        place = schema.ledger_place or ledger_path(schema.source_path)
+        ledger = schema.ledger_place or ledger_path(schema.source_path)
         source = schema.source_path.resolve()
         return (
-            not is_address(place)
+            not is_address(ledger)
             and source.is_dir()
-            and Path(place).resolve().is_relative_to(source)
+            and Path(ledger).resolve().is_relative_to(source)
         )
     return False
 
 
-def require_confined(found: Sequence[HostWarning]) -> None:
+def require_confined(warnings: Sequence[HostWarning]) -> None:
     """InterfaceError where one of the weaknesses is of the engine's confinement."""
-    missing = [each.said for each in found if each.confinement]
+    missing = [warning.said for warning in warnings if warning.confinement]
     if missing:
         raise InterfaceError("--require-confinement: " + "; ".join(missing))

@@ -109,9 +109,9 @@ def verify(schema: Path) -> None:
             f"ledger {opened.id} at {at.place}"
         )
     except LedgerError:
-        for each in known:
+        for copy in known:
             click.echo(
-                f"remembered: ledger {each.id} with {_counted(each.entries)}, last at {each.place}",
+                f"remembered: ledger {copy.id} with {_counted(copy.entries)}, last at {copy.place}",
                 err=True,
             )
         raise
@@ -129,7 +129,7 @@ def drop(schema: Path, name: str) -> None:
 
     declared = load(schema)
     opened = open_accountant(declared).ledger
-    kinds = [each.kind for each in opened.named() if each.name == fold(name)]
+    kinds = [release.kind for release in opened.named() if release.name == fold(name)]
     if not kinds or not opened.drop_named(fold(name), kinds[0]):
         raise click.BadParameter(f"nothing is kept under the name {plain(name)}", param_hint="NAME")
     click.echo(

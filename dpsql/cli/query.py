@@ -197,18 +197,16 @@ def workload_data(workload: Workload) -> str:
     )
 
 
-def details(price: Price, left: RemainingBudget) -> str:
+def details(price: Price, remaining: RemainingBudget) -> str:
     """What an answer was charged in ε, ρ and δ, what it promises by itself,
     and what is left of both.
     """
     from dpsql.privacy.measure import shown, standalone_guarantee
 
-    left_of = (
-        f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}"
-    )
+    left_of = f"left ε = {shown(remaining.epsilon)} of {shown(remaining.budget.epsilon)}, δ = {shown(remaining.delta)}"
     if not price.charged:
         return left_of
-    promise = standalone_guarantee(price.cost, left.standings[0].budget.delta)
+    promise = standalone_guarantee(price.cost, remaining.standings[0].budget.delta)
     by_itself = "" if promise is None else f"; alone {promise}"
     charged = f"price ε = {shown(price.charged)}, charged ρ = {shown(price.cost.rho)}, δ = {shown(price.cost.delta)}"
     return f"{charged}{by_itself}; {left_of}"

@@ -100,29 +100,29 @@ def serve(
     pem = None if certificate is None else _text(certificate)
     policy = LoginPolicy(tls, pem, users, tls_required=not is_loopback(host))
     declared = load(schema)
-    found = host_warnings(declared, key, None if metrics_port is None else metrics_host)
+    warnings = host_warnings(declared, key, None if metrics_port is None else metrics_host)
     if strict:
-        require_confined(found)
+        require_confined(warnings)
     logging.basicConfig(format=FORMAT, level=logging.INFO)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    with ExitStack() as left:
+    with ExitStack() as open_resources:
         observer = (
             None
             if metrics_port is None
-            else left.enter_context(_metrics(metrics_host, metrics_port))
+            else open_resources.enter_context(_metrics(metrics_host, metrics_port))
         )
         database = open_database(declared)
-        left.callback(database.close)
+        open_resources.callback(database.close)
         limits = ConnectionLimits(connections=most, user_connections=of_user)
-        server = left.enter_context(
+        server = open_resources.enter_context(
             Server(database, host, port, policy, limits=limits, observer=observer)
         )
         click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
         if users is None:
             click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)
-        for weakness in found:
+        for weakness in warnings:
             click.echo(f"warning: {weakness.said}", err=True)
         ended.wait()
         click.echo("ending: statements that run may end", err=True)

@@ -45,16 +45,16 @@ def suggest(schema: Path, from_log: bool, file: Path | None) -> None:
     texts = [entry.statement for entry in session.accountant.ledger.history()] if from_log else []
     if file is not None:
         texts += [
-            each.text
-            for each in whole(file.read_text(encoding="utf-8"))
-            if isinstance(each, SqlStatement)
+            piece.text
+            for piece in whole(file.read_text(encoding="utf-8"))
+            if isinstance(piece, SqlStatement)
         ]
-    found = suggested_synopses(session, texts)
+    suggestions = suggested_synopses(session, texts)
     session.close()
-    for each in found:
+    for piece in suggestions:
         click.echo(
-            f"-- {each.purchases} purchases of {each.statements} statements would have been one"
+            f"-- {piece.purchases} purchases of {piece.statements} statements would have been one"
         )
-        click.echo("\n".join(map(plain, each.statement.splitlines())) + ";\n")
-    if not found:
+        click.echo("\n".join(map(plain, piece.statement.splitlines())) + ";\n")
+    if not suggestions:
         click.echo("no two purchases would have been one synopsis", err=True)

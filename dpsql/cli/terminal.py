@@ -103,7 +103,7 @@ def terminal(
     )
     if style == "parquet" and target is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
-    shown = _display(style, prompting if intervals is None else intervals, ask)
+    display = _display(style, prompting if intervals is None else intervals, ask)
     rules = RunOptions(_stops(variables), dry, None if most is None else Fraction(most), quiet)
     database = ReplConnection(schema, analyst, None if epsilon is None else Fraction(epsilon))
     if prompting:
@@ -111,10 +111,10 @@ def terminal(
             raise click.UsageError(
                 "-o goes with -c, -f or standard input; at the prompt, write \\o FILE."
             )
-        run_prompt(database, shown, rules, ask is None)
+        run_prompt(database, display, rules, ask is None)
         return
     texts: list[str | Path] = [*commands, *map(Path, files)] or [Path("-")]
-    failure = run_texts(database, texts, shown, rules, target=target)
+    failure = run_texts(database, texts, display, rules, target=target)
     if failure is not None:
         ctx.exit(exit_code(failure))
 
@@ -133,12 +133,12 @@ def _stops(variables: tuple[str, ...]) -> bool:
     """Whether ON_ERROR_STOP is on; psql's other variables are not known."""
     stops = False
     for variable in variables:
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"ON_ERROR_STOP(?:=(on|off|true|false|1|0)?)?", variable, re.IGNORECASE
         )
-        if found is None:
+        if match is None:
             raise click.BadParameter(
                 f"{variable!r} is not known; write ON_ERROR_STOP=1", param_hint="-v"
             )
-        stops = (found[1] or "on").lower() in ("on", "true", "1")
+        stops = (match[1] or "on").lower() in ("on", "true", "1")
     return stops

@@ -228,8 +228,10 @@ class Connection:
                 engine SQL, cells and noise, too.
         """
         plain, values = bound(text, parameters)
-        found = self._with_session(lambda session: session.explain(plain, values, _goal(to_reach)))
-        return replace(found, verbose=verbose)
+        explanation = self._with_session(
+            lambda session: session.explain(plain, values, _goal(to_reach))
+        )
+        return replace(explanation, verbose=verbose)
 
     def workload(
         self,

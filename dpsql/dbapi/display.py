@@ -45,7 +45,7 @@ def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str
         return null
     if isinstance(value, list) and interval is not None:
         ends = zip(*interval, strict=True)
-        return f"[{', '.join(cell(each, end, with_bar, null) for each, end in zip(value, ends, strict=True))}]"
+        return f"[{', '.join(cell(item, end, with_bar, null) for item, end in zip(value, ends, strict=True))}]"
     if isinstance(value, date) and interval is not None and with_bar:
         return f"{value} ({interval[0]} to {interval[1]})"
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
@@ -180,20 +180,20 @@ def _below(result: Result) -> list[str]:
 
 
 def _side(kind: str) -> str:
-    found = result_type(kind)
-    return "left" if found is None else found.side
+    kind_facts = result_type(kind)
+    return "left" if kind_facts is None else kind_facts.side
 
 
 def _padded(text: str, blanks: int, side: str) -> str:
     return text + " " * blanks if side == "left" else " " * blanks + text
 
 
-def _scale(result: Result, place: int) -> tuple[float, float] | None:
+def _scale(result: Result, index: int) -> tuple[float, float] | None:
     """The range of a column's error bars; None where it has none that can be drawn."""
     ends = [
         float(end)
         for row in result.intervals[:MOST_SHOWN]
-        if (bar := row[place]) is not None
+        if (bar := row[index]) is not None
         for end in bar
         if isinstance(end, int | float) and math.isfinite(end)
     ]

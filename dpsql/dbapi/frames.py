@@ -83,17 +83,18 @@ def arrow_table(columns: FrameColumns) -> pyarrow.Table:
 def _array(column: Sequence[object], sql_type: str) -> pyarrow.Array[Any]:
     import pyarrow as pa
 
-    found = _arrow_type(sql_type)
-    if sql_type.startswith("MAP") and found is not None:
+    arrow_type = _arrow_type(sql_type)
+    if sql_type.startswith("MAP") and arrow_type is not None:
         return pa.array(
-            [list(value.items()) if isinstance(value, dict) else None for value in column], found
+            [list(value.items()) if isinstance(value, dict) else None for value in column],
+            arrow_type,
         )
-    if found is None:
+    if arrow_type is None:
         return pa.array(
             [None if value is None else _plain(value) for value in column],
             _text_or_inferred(sql_type),
         )
-    return pa.array(column, found)
+    return pa.array(column, arrow_type)
 
 
 def _arrow_type(sql_type: str) -> pyarrow.DataType | None:
@@ -106,7 +107,7 @@ def _arrow_type(sql_type: str) -> pyarrow.DataType | None:
     if (digits := _DECIMAL.fullmatch(sql_type)) is not None:
         return pa.decimal128(int(digits[1]), int(digits[2]))
     if sql_type.startswith("MAP("):
-        key, value = (_arrow_type(part) for part in _two_parts(sql_type[4:-1]))
+        key, value = (_arrow_type(type_text) for type_text in _two_parts(sql_type[4:-1]))
         return None if key is None or value is None else pa.map_(key, value)
     known = result_type(sql_type)
     if known is None or known.arrow is None:
@@ -145,11 +146,11 @@ def _plain(value: object) -> object:
     """
     match value:
         case dict():
-            return {str(name): _inside(each) for name, each in value.items()}
+            return {str(name): _inside(item) for name, item in value.items()}
         case tuple():
-            return {str(index): _inside(each) for index, each in enumerate(value, 1)}
+            return {str(index): _inside(item) for index, item in enumerate(value, 1)}
         case list():
-            return [_inside(each) for each in value]
+            return [_inside(item) for item in value]
         case _:
             return str(value)
 

@@ -80,7 +80,7 @@ def _plain(value: object) -> object:
         return value.tolist()  # type: ignore[attr-defined]
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(value, pandas.Series | pandas.Index):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if pandas is not None and isinstance(value, pandas.Timestamp):
         moment: datetime = value.to_pydatetime(warn=False)
         return moment

@@ -33,8 +33,8 @@ class TypeObject:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            found = result_type(other)
-            return found is not None and found.code is not None and found.code == self._code
+            facts = result_type(other)
+            return facts is not None and facts.code is not None and facts.code == self._code
         return self is other
 
     def __hash__(self) -> int:
@@ -82,12 +82,12 @@ def with_dpsql_errors(action: Callable[[], T]) -> T:
         try:
             return action()
         except Error as error:
-            found = error
+            translated = error
         except Exception as error:
             owners_log.record("a fault of dpsql", error)
-            found = InternalError(
+            translated = InternalError(
                 "E_INTERNAL the statement met a fault of dpsql; what it cost stays charged"
             )
-            found.add_note(incident_note(number))
-    found.__cause__ = found.__context__ = None
-    raise found.with_traceback(None)
+            translated.add_note(incident_note(number))
+    translated.__cause__ = translated.__context__ = None
+    raise translated.with_traceback(None)

@@ -129,10 +129,10 @@ class QueryResult:
     def __len__(self) -> int:
         return len(self._result.rows)
 
-    def __getitem__(self, place: int) -> Row:
+    def __getitem__(self, index: int) -> Row:
         names = self.columns
         result = self._result
-        return Row(result.rows[place], names, result.intervals[place])
+        return Row(result.rows[index], names, result.intervals[index])
 
     def __bool__(self) -> bool:
         return True
@@ -169,10 +169,12 @@ def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Resu
         (
             name,
             table.access,
-            ", ".join(f"{each} {column.type}" for each, column in table.columns.items()),
+            ", ".join(
+                f"{column_name} {column.type}" for column_name, column in table.columns.items()
+            ),
             table.comment,
         )
         for name, table in schema.tables.items()
     ]
-    rows += [(name, "synopsis", "", said) for name, said in synopses]
+    rows += [(name, "synopsis", "", description) for name, description in synopses]
     return Result(columns, rows, [(None,) * len(columns) for _ in rows])

@@ -55,11 +55,11 @@ class Row(tuple[Any, ...]):
         return tuple.__getitem__(self, self._names.index(name))
 
     @overload
-    def __getitem__(self, place: SupportsIndex | str, /) -> Any: ...
+    def __getitem__(self, index: SupportsIndex | str, /) -> Any: ...
     @overload
-    def __getitem__(self, place: slice, /) -> tuple[Any, ...]: ...
-    def __getitem__(self, place: SupportsIndex | slice | str, /) -> Any:
-        return super().__getitem__(self._place(place) if isinstance(place, str) else place)
+    def __getitem__(self, index: slice, /) -> tuple[Any, ...]: ...
+    def __getitem__(self, index: SupportsIndex | slice | str, /) -> Any:
+        return super().__getitem__(self._place(index) if isinstance(index, str) else index)
 
     @overload
     def interval(self, name: str) -> Interval[float] | None: ...
@@ -74,21 +74,21 @@ class Row(tuple[Any, ...]):
 
         Raises TypeError if the ends are of another kind.
         """
-        found = self._intervals[self._place(name)] if self._intervals else None
-        if found is None:
+        ends = self._intervals[self._place(name)] if self._intervals else None
+        if ends is None:
             return None
         other = (
             "date"
-            if isinstance(found[0], date)
+            if isinstance(ends[0], date)
             else "list"
-            if isinstance(found[0], list)
+            if isinstance(ends[0], list)
             else "float"
         )
         if other != kind.__name__:
             raise TypeError(
                 f"the ends of {name!r} are of the kind {other}: write row.interval({name!r}, {other})"
             )
-        return Interval(*found)
+        return Interval(*ends)
 
     def asdict(self) -> dict[str, Any]:
         """The values by the names of their columns."""

@@ -174,8 +174,8 @@ class ExecutionFailed(OperationalError):
 
     sqlstate = "XX000"
 
-    def __init__(self, said: str = "query could not be completed") -> None:
-        super().__init__(f"E_EXEC {said}")
+    def __init__(self, message: str = "query could not be completed") -> None:
+        super().__init__(f"E_EXEC {message}")
         self.incident = incident_number()
         self.add_note(incident_note(self.incident))
 

@@ -61,7 +61,7 @@ def notes(error: BaseException) -> list[str]:
 
 
 def _with_cause(note: str) -> list[str]:
-    causes = [said for number, said in _RECENT if note == incident_note(number)]
+    causes = [cause for number, cause in _RECENT if note == incident_note(number)]
     return list(dict.fromkeys(causes)) or [note]
 
 

@@ -55,15 +55,15 @@ def chart(rows: OutputRows, width: int, column: str | None = None) -> str:
     """
     from wcwidth import wcswidth
 
-    place = _chosen(rows, column)
-    marks = [_mark(rows, number, place) for number in range(len(rows.rows))]
+    index = _chosen(rows, column)
+    marks = [_mark(rows, number, index) for number in range(len(rows.rows))]
     drawn = [mark for mark in marks if math.isfinite(mark.value)]
     if not drawn:
         raise DataError("there is nothing to draw: no row has a value")
     labels = max(wcswidth(mark.label) for mark in marks)
     figures = max(len(mark.figure) for mark in marks)
     scale = _scale(drawn, max(width - labels - figures - 5, 10))
-    lines = [plain(rows.names[place])]
+    lines = [plain(rows.names[index])]
     for mark in marks:
         body = _body(mark, scale) if math.isfinite(mark.value) else ""
         label = mark.label + " " * (labels - wcswidth(mark.label))
@@ -78,42 +78,42 @@ def _chosen(rows: OutputRows, column: str | None) -> int:
     """The index of the column to draw; raises DataError if there is none."""
     figures = [index for index in range(len(rows.names)) if _is_figure(rows, index)]
     if column is not None:
-        wanted = [figure for figure in figures if rows.names[figure].lower() == column.lower()]
-        if not wanted:
+        matching = [figure for figure in figures if rows.names[figure].lower() == column.lower()]
+        if not matching:
             known = ", ".join(rows.names[figure] for figure in figures) or "none"
             raise DataError(
                 f"no column of figures is called {column!r}; those that can be drawn: {known}"
             )
-        return wanted[0]
+        return matching[0]
     if not figures:
         raise DataError("there is nothing to draw: no column holds figures")
     estimates = [figure for figure in figures if rows.estimated[figure]]
     return estimates[0] if estimates else figures[-1]
 
 
-def _is_figure(rows: OutputRows, place: int) -> bool:
-    values = [row[place] for row in rows.rows if row[place] is not None]
+def _is_figure(rows: OutputRows, index: int) -> bool:
+    values = [row[index] for row in rows.rows if row[index] is not None]
     return bool(values) and all(
         isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in values
     )
 
 
-def _mark(rows: OutputRows, number: int, place: int) -> Mark:
+def _mark(rows: OutputRows, number: int, index: int) -> Mark:
     row = rows.rows[number]
     bars = rows.intervals[number]
     estimated = rows.estimated
     words = [
         cell(value, None, False)
         for other, value in enumerate(row)
-        if other != place and not estimated[other]
+        if other != index and not estimated[other]
     ]
     label = " · ".join(words)
     label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
-    value = row[place]
-    found = float(value) if isinstance(value, int | float | Decimal) else math.nan
-    ends = [float(cast(float, end)) for end in bars[place] or (found, found)]
-    low, high = ends if all(map(math.isfinite, ends)) else (found, found)
-    return Mark(label, cell(value, bars[place], True), found, low, high=high)
+    value = row[index]
+    figure = float(value) if isinstance(value, int | float | Decimal) else math.nan
+    ends = [float(cast(float, end)) for end in bars[index] or (figure, figure)]
+    low, high = ends if all(map(math.isfinite, ends)) else (figure, figure)
+    return Mark(label, cell(value, bars[index], True), figure, low, high=high)
 
 
 def _scale(marks: Sequence[Mark], width: int) -> Scale:
@@ -135,7 +135,7 @@ def _scale(marks: Sequence[Mark], width: int) -> Scale:
 
 def _body(mark: Mark, scale: Scale) -> str:
     """A bar from 0 with the error bar over it; a point if 0 is not on the scale."""
-    value, low, high = (scale.column(each) for each in (mark.value, mark.low, mark.high))
+    value, low, high = (scale.column(figure) for figure in (mark.value, mark.low, mark.high))
     cells = [" "] * (scale.width + 1)
     if scale.low <= 0 <= scale.high:
         zero = scale.column(0.0)

@@ -36,8 +36,8 @@ class OutputRows:
         described = cursor.description or []
         intervals = cursor.intervals
         rows = cursor.fetchall()
-        names = tuple(each[0] for each in described)
-        types = tuple(each[1] for each in described)
+        names = tuple(column[0] for column in described)
+        types = tuple(column[1] for column in described)
         bars = intervals[len(intervals) - len(rows) :]
         return cls(
             names, types, rows, bars, has_ends=cursor.has_interval_columns if described else False
@@ -103,8 +103,8 @@ class OutputRows:
 
 
 def _side(kind: str) -> str:
-    found = result_type(kind)
-    return "right" if found is None else found.side
+    facts = result_type(kind)
+    return "right" if facts is None else facts.side
 
 
 def _spread(

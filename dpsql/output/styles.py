@@ -99,9 +99,9 @@ def _jsonable(value: object) -> object:
         case None | bool() | int() | float() | str():
             return value
         case list() | tuple():
-            return [_jsonable(each) for each in value]
+            return [_jsonable(item) for item in value]
         case dict():
-            return {str(key): _jsonable(each) for key, each in value.items()}
+            return {str(key): _jsonable(item) for key, item in value.items()}
         case _:
             return str(value)
 
@@ -124,7 +124,7 @@ def write_parquet(rows: OutputRows, file: Path) -> None:
             connection.execute(f"CREATE TABLE rows ({columns})")
             if rows.rows:
                 parts = ", ".join(f"unnest(?::{kind}[])" for kind in types)
-                values = [list(each) for each in zip(*rows.rows, strict=True)]
+                values = [list(column) for column in zip(*rows.rows, strict=True)]
                 connection.execute(f"INSERT INTO rows SELECT {parts}", values)
             connection.execute(f"COPY rows TO '{target}' (FORMAT parquet)")
     except duckdb.Error:
@@ -170,13 +170,13 @@ def reserved(file: Path | None) -> Iterator[None]:
         yield
         return
     target = file.resolve()  # a link stays where it is
-    made = not target.exists()
+    is_new = not target.exists()
     file.open("ab").close()
     try:
         yield
     except BaseException:
         with suppress(OSError):  # what is told is the trouble, not what became of the file
-            if made and target.stat().st_size == 0:
+            if is_new and target.stat().st_size == 0:
                 target.unlink()
         raise
 

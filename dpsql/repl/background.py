@@ -29,25 +29,25 @@ def interruptibly(action: Callable[[], T], interrupt: Callable[[], None]) -> T:
 
     Python delivers Ctrl-C to the main thread alone, so the action runs in another one.
     """
-    found: Future[T] = Future()
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            found.set_result(with_dpsql_errors(action))
+            future.set_result(with_dpsql_errors(action))
         except Error as error:
-            found.set_exception(error)
+            future.set_exception(error)
 
     threading.Thread(target=run, name="dpsql statement", daemon=True).start()
-    wanted = False
+    is_interrupted = False
     while True:
         try:
-            if wanted:
+            if is_interrupted:
                 interrupt()
-            return found.result(_GLANCE)
+            return future.result(_GLANCE)
         except TimeoutError:
             continue
         except KeyboardInterrupt:
-            wanted = True
+            is_interrupted = True
 
 
 def opened(schema: Schema | Path, analyst: str, epsilon: Fraction | None) -> Session:

@@ -84,8 +84,8 @@ def ends_statement(name: str) -> bool:
     >>> ends_statement("g"), ends_statement("timing")
     (True, False)
     """
-    found = find(name)
-    return found is not None and found.names[0] in _ENDING
+    command = find(name)
+    return command is not None and command.names[0] in _ENDING
 
 
 def nearest(name: str) -> str:

@@ -41,31 +41,31 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
     """Write one result to the file that the command names, and say so;
     the file is opened before anything is paid.
     """
-    found = _COPY.fullmatch(command.argument)
-    if found is None:
+    match = _COPY.fullmatch(command.argument)
+    if match is None:
         raise DataError(
             "write \\copy (SELECT …) TO 'file.csv', or \\copy TO 'file.csv' for the last result"
         )
-    if found["way"].lower() == "from":
+    if match["way"].lower() == "from":
         raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
-    file = Path(found["file"].strip("'")).expanduser()
-    style = _style_of(found["options"], file)
+    file = Path(match["file"].strip("'")).expanduser()
+    style = _style_of(match["options"], file)
     rows = repl.rows
     with reserved(None if repl.rules.dry else file):
-        if found["what"]:
-            what = found["what"].strip()
+        if match["what"]:
+            source = match["what"].strip()
             text = (
-                what[1:-1]
-                if what.startswith("(") and what.endswith(")")
-                else f"SELECT * FROM {what}"
+                source[1:-1]
+                if source.startswith("(") and source.endswith(")")
+                else f"SELECT * FROM {source}"
             )
             if repl.rules.dry:
                 return repl.ask(text)
-            answer = repl.answer(text)
-            rows = answer.rows
+            result = repl.answer(text)
+            rows = result.rows
             repl.last = text
             repl.rows = rows
-            repl.say_price(answer)
+            repl.say_price(result)
         with file_errors(file):
             write(rows, style, repl.display.intervals, file)
     repl.screen.notify(
@@ -230,8 +230,8 @@ def _pset(repl: ReplSession, command: BackslashCommand) -> None:
     name, _, value = command.argument.partition(" ")
     if name:
         return _set(repl, name, value.strip())
-    for option, said in repl.display.said():
-        repl.screen.notify(f"{option:<10} {said}")
+    for option, text in repl.display.said():
+        repl.screen.notify(f"{option:<10} {text}")
 
 
 def _set(repl: ReplSession, name: str, value: str) -> None:
@@ -257,9 +257,9 @@ def _statement(repl: ReplSession, command: BackslashCommand) -> str:
     return text
 
 
-def _required(command: BackslashCommand, what: str) -> str:
+def _required(command: BackslashCommand, argument: str) -> str:
     if not command.argument:
-        raise DataError(f"\\{command.name} needs {what}")
+        raise DataError(f"\\{command.name} needs {argument}")
     return command.argument
 
 

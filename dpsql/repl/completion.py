@@ -56,10 +56,10 @@ class SchemaCompleter(Completer):
             return
         yield from self._of_statement(before, document.text)
 
-    def _of_statement(self, before: str, whole: str) -> Iterator[Completion]:
+    def _of_statement(self, before: str, statement: str) -> Iterator[Completion]:
         from dpsql.session.request.completion_words import KEYWORDS, functions
 
-        sources = self._sources(whole)
+        sources = self._sources(statement)
         values = list(self._values(before, sources))
         if values or _inside_text(before):
             yield from values
@@ -103,11 +103,11 @@ class SchemaCompleter(Completer):
         return result
 
     def _columns(self, tables: Sequence[str], typed: str) -> Iterator[Completion]:
-        shown: set[str] = set()
+        offered: set[str] = set()
         for table in tables:
             for name, column in self._schema.tables[table].columns.items():
-                if name not in shown and name.startswith(typed.lower()):
-                    shown.add(name)
+                if name not in offered and name.startswith(typed.lower()):
+                    offered.add(name)
                     yield Completion(
                         _quoted(name), -len(typed), display_meta=f"{column.type} · {table}"
                     )
@@ -194,8 +194,8 @@ def _matching(
 
 
 def _last_word(before: str) -> str:
-    found = re.search(r"[A-Za-z_0-9]*\Z", before)
-    return found[0] if found else ""
+    match = re.search(r"[A-Za-z_0-9]*\Z", before)
+    return match[0] if match else ""
 
 
 def _inside_text(before: str) -> bool:

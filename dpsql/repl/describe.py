@@ -16,7 +16,7 @@ def tables(
     """The tables and synopses whose name fits the pattern (with * and ?),
     and what is promised of their rows.
     """
-    found = [
+    rows = [
         (name, table.access, _rows_per_unit_text(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
@@ -26,8 +26,8 @@ def tables(
         for synopse in synopses
         if not pattern or fnmatchcase(synopse[0], pattern.strip('"').lower())
     ]
-    found += [(name, "synopsis", "", said) for name, said in fits]
-    return OutputRows.exact(["table", "rows", "of one unit", "comment"], found)
+    rows += [(name, "synopsis", "", description) for name, description in fits]
+    return OutputRows.exact(["table", "rows", "of one unit", "comment"], rows)
 
 
 def named(schema: Schema, pattern: str) -> list[str]:
@@ -50,19 +50,19 @@ def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
         raise StatementError(
             "E_TABLE", f'relation "{name}" does not exist; \\d lists those that do'
         )
-    found = [
+    cells = [
         (
-            each,
+            column_name,
             str(column.type),
             _null(column),
             _known(column),
-            _refers(table, each),
+            _refers(table, column_name),
             column.description or "",
         )
-        for each, column in table.columns.items()
+        for column_name, column in table.columns.items()
     ]
     rows = OutputRows.exact(
-        ["column", "type", "null", "known values", "references", "comment"], found
+        ["column", "type", "null", "known values", "references", "comment"], cells
     )
     return rows, _about(schema, bare.lower(), table)
 
@@ -71,12 +71,12 @@ def allowed(pattern: str = "") -> OutputRows:
     """The functions whose name fits the pattern, and where each may stand."""
     from dpsql.session.request.completion_words import functions
 
-    found = [
+    rows = [
         (function.name, function.place, function.example)
         for function in functions()
         if not pattern or fnmatchcase(function.name, pattern.lower())
     ]
-    return OutputRows.exact(["function", "place", "example"], found)
+    return OutputRows.exact(["function", "place", "example"], rows)
 
 
 def _about(schema: Schema, name: str, table: Table) -> list[str]:
@@ -92,19 +92,22 @@ def _about(schema: Schema, name: str, table: Table) -> list[str]:
     averaged = table.averaged_rows_per_group
     if averaged != table.rows_per_group:
         limits["rows of one unit in a group of an average"] = averaged
-    return [*lines, *(_limit(limit, what) for what, limit in limits.items() if limit is not None)]
+    return [
+        *lines,
+        *(_limit(limit, counted) for counted, limit in limits.items() if limit is not None),
+    ]
 
 
-def _limit(limit: int, what: str) -> str:
+def _limit(limit: int, counted: str) -> str:
     """The limit in words.
 
     >>> _limit(1, "rows of one unit"), _limit(20, "groups of one unit")
     ('At most 1 row of one unit counts.', 'At most 20 groups of one unit count.')
     """
     return (
-        f"At most 1 {what.replace('s ', ' ', 1)} counts."
+        f"At most 1 {counted.replace('s ', ' ', 1)} counts."
         if limit == 1
-        else f"At most {limit} {what} count."
+        else f"At most {limit} {counted} count."
     )
 
 
@@ -122,8 +125,8 @@ def _null(column: Column) -> str:
 
 def _known(column: Column) -> str:
     if column.values is not None:
-        shown = ", ".join(map(str, column.values[:12]))
-        return shown if len(column.values) <= 12 else f"{shown} … ({len(column.values)} values)"
+        values = ", ".join(map(str, column.values[:12]))
+        return values if len(column.values) <= 12 else f"{values} … ({len(column.values)} values)"
     if column.bounds is not None:
         low, high = column.bounds
         return f"{_bound(low)} to {_bound(high)}"

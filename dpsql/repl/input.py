@@ -65,24 +65,24 @@ def split(text: str) -> tuple[list[InputPiece], str]:
     ''
     """
     pieces: list[InputPiece] = []
-    start = place = depth = 0
+    start = offset = depth = 0
     while True:
         while (
-            place == start
+            offset == start
             and (dot := _DOT_COMMAND.match(text, _statement_start(text, start))) is not None
         ):
             pieces.append(BackslashCommand(dot[1], _argument(dot), _line(text, dot.start())))
-            start = place = dot.end()
-        if (mark := _MARK.search(text, place)) is None:
+            start = offset = dot.end()
+        if (mark := _MARK.search(text, offset)) is None:
             break
         if mark["open"]:
             break
-        place = mark.end()
+        offset = mark.end()
         if mark["for"] or (depth and mark["round"]):
             depth += -1 if mark["round"] == ")" else 1
         elif mark["end"] and not depth:
             pieces += _statement(text, start, mark.start())
-            start = place
+            start = offset
         elif mark["command"]:
             command = _COMMAND.match(text, mark.start())
             if command is None:
@@ -92,7 +92,7 @@ def split(text: str) -> tuple[list[InputPiece], str]:
                 BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before)
             )
             start = command.end()
-            place = command.end()
+            offset = command.end()
             depth = 0
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest
@@ -112,7 +112,7 @@ def whole(text: str) -> list[InputPiece]:
     return [*pieces, *_statement(text, len(text) - len(rest), len(text))]
 
 
-def joined(kept: str, piece: InputPiece) -> InputPiece:
+def joined(draft: str, piece: InputPiece) -> InputPiece:
     """The piece, joined to the unfinished statement before it.
 
     >>> joined("SELECT 1", SqlStatement("AS a", 2))
@@ -120,9 +120,11 @@ def joined(kept: str, piece: InputPiece) -> InputPiece:
     """
     match piece:
         case SqlStatement(text=text):
-            return replace(piece, text=f"{kept}\n{text}" if kept else text)
+            return replace(piece, text=f"{draft}\n{text}" if draft else text)
         case BackslashCommand(before=before):
-            return replace(piece, before="\n".join(part for part in (kept, before) if part))
+            return replace(
+                piece, before="\n".join(text_piece for text_piece in (draft, before) if text_piece)
+            )
 
 
 def is_finished(text: str) -> bool:
@@ -153,8 +155,8 @@ def listing(text: str) -> BackslashCommand | None:
     >>> listing("SHOW TABLES")
     BackslashCommand(name='dt', argument='', line=1, before='')
     """
-    found = _LISTING.fullmatch(text.strip())
-    return None if found is None else BackslashCommand("d" if found[1] else "dt", found[1] or "", 1)
+    match = _LISTING.fullmatch(text.strip())
+    return None if match is None else BackslashCommand("d" if match[1] else "dt", match[1] or "", 1)
 
 
 def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
@@ -165,13 +167,13 @@ def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
 
 def _statement_start(text: str, start: int) -> int:
     """Where the statement starts, after white space and comments."""
-    found = _NOTHING.match(text, start)
-    return found.end() if found else start
+    match = _NOTHING.match(text, start)
+    return match.end() if match else start
 
 
 def _bare(text: str) -> str:
     return text[_statement_start(text, 0) :].strip()
 
 
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

@@ -44,7 +44,7 @@ class PriceList:
         cost, price = (FREE, Fraction(0)) if free or bought is None else (bought.cost, bought.price)
         self._seen.add(again)
         self.epsilon, self._cost = self.epsilon + price, self._cost + cost
-        figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))
+        figures = (float(figure) for figure in (price, cost.rho, cost.delta, self.epsilon))
         takes = remaining.answers_left(cost).part if price else "nothing"
         self._lines.append((" ".join(plan.text.split()), takes, *figures))
         self._takes = remaining.answers_left(self._cost).part if self.epsilon else "nothing"

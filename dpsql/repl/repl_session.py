@@ -102,24 +102,24 @@ class ReplSession:
         What is unfinished before a command that does not use it is gone on with behind it:
         at a prompt as a draft.
         """
-        kept = ""
+        draft = ""
         line = 1
         for piece in whole(text):
             if self.over:
                 return
-            piece = joined(kept, piece)
-            kept = (
+            piece = joined(draft, piece)
+            draft = (
                 piece.before
                 if isinstance(piece, BackslashCommand) and not ends_statement(piece.name)
                 else ""
             )
             line = piece.line
             self.take(piece, source)
-        if kept and not self.over:
+        if draft and not self.over:
             if self.screen.interactive and not source:
-                self.draft = kept
+                self.draft = draft
             else:
-                self.take(SqlStatement(kept, line), source)
+                self.take(SqlStatement(draft, line), source)
 
     def take(self, piece: InputPiece, source: str = "") -> None:
         """Run one piece; what is wrong with it is said, and the first such error is kept."""
@@ -179,15 +179,15 @@ class ReplSession:
         self.statements += result.result.price.charged > 0
         return result
 
-    def show(self, found: ReplAnswer, style: str | None = None) -> None:
+    def show(self, answered: ReplAnswer, style: str | None = None) -> None:
         """Show rows in the style that is set, or in this one, and say what they cost."""
-        rows = found.rows
+        rows = answered.rows
         if rows.names:
             self.rows = rows
-            self._show_rows(rows, style, found.prose)
+            self._show_rows(rows, style, answered.prose)
         elif self.screen.interactive:
-            self.screen.notify(found.word)
-        self.say_price(found)
+            self.screen.notify(answered.word)
+        self.say_price(answered)
 
     def show_rows(self, rows: OutputRows) -> None:
         """Show rows that cost nothing, such as a list of tables."""
@@ -228,16 +228,18 @@ class ReplSession:
         write(rows, "parquet", self.display.intervals, target)
         self._parquet = True
 
-    def say_price(self, found: ReplAnswer) -> None:
+    def say_price(self, answered: ReplAnswer) -> None:
         """Say how many rows a query gave, what it cost and what is left."""
-        if not found.query or self.rules.quiet:
+        if not answered.query or self.rules.quiet:
             return
         display = self.display
-        count = len(found.result.rows) if display.footer and found.result.columns else None
-        seconds = found.seconds if display.timing else None
-        said = price_line(count, found.result.price, found.private, self.session, seconds=seconds)
-        self.screen.notify(said, "price")
-        for notice in found.result.notices:
+        count = len(answered.result.rows) if display.footer and answered.result.columns else None
+        seconds = answered.seconds if display.timing else None
+        line = price_line(
+            count, answered.result.price, answered.private, self.session, seconds=seconds
+        )
+        self.screen.notify(line, "price")
+        for notice in answered.result.notices:
             self.screen.notify(notice, "price")
 
     def explained(self, text: str) -> Explanation:
@@ -271,8 +273,8 @@ class ReplSession:
 
     def _complain(self, error: Error, piece: InputPiece, source: str) -> None:
         where = f"{source}:{piece.line}: " if source else ""
-        said = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
-        self.screen.notify(where + said, "error")
+        message = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
+        self.screen.notify(where + message, "error")
         if isinstance(
             error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped
         ):

@@ -78,16 +78,16 @@ def run_prompt(
     from dpsql.schema import load
 
     declared = load(database.schema)
-    shown = replace(display, ask=worth_asking(declared)) if ask else display
+    prompt_display = replace(display, ask=worth_asking(declared)) if ask else display
     screen = Screen(interactive=True)
-    screen.notify(welcome(declared, shown))
+    screen.notify(welcome(declared, prompt_display))
     from dpsql.repl.prompt import Prompt
 
     opening = BackgroundSession(declared, database.analyst, database.epsilon)
     prompt = Prompt(declared, opening, colour=has_colour(sys.stdout))
     opening.start()
     try:
-        run_loop(ReplSession(opening.session, screen, shown, rules), prompt)
+        run_loop(ReplSession(opening.session, screen, prompt_display, rules), prompt)
         screen.write_to(None)
     finally:
         opening.close()

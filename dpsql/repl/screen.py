@@ -32,8 +32,8 @@ def complaint(error: Error, text: str = "") -> str:
     More: docs/refusals.md#e_column
     """
     if not isinstance(error, StatementError | Refused):
-        said = f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
-        return "\n".join([said, *notes(error)])
+        message = f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
+        return "\n".join([message, *notes(error)])
     lines = [f"{error.sqlstate} {error.code} {error.reason}"]
     if error.position:
         lines += _pointed(text, error.position)

@@ -70,8 +70,8 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
                 result, more = _timed(lambda: _second(session, result, better, consent))
                 running += more
             return ReplAnswer(result, word, True, bool(plan.cores), seconds=planning + running)
-        case request.CreateNamed() as wanted:
-            priced = interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
+        case request.CreateNamed() as statement:
+            priced = interruptibly(lambda: session.named_price(statement, text), session.interrupt)
             consent(priced, Fraction(0))
             result, running = _timed(
                 lambda: interruptibly(lambda: session.execute(text), session.interrupt)
@@ -102,8 +102,8 @@ def planned(session: Session, text: str) -> Plan | NamedPrice | None:
     match with_dpsql_errors(lambda: request.read(text)):
         case request.Select(text=text):
             return interruptibly(lambda: session.plan(text), session.interrupt)
-        case request.CreateNamed() as wanted:
-            return interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
+        case request.CreateNamed() as statement:
+            return interruptibly(lambda: session.named_price(statement, text), session.interrupt)
         case _:
             return None
 

@@ -157,8 +157,8 @@ class Executor:
             case command.ResetSetting(name=name):
                 self.settings.reset() if name is None else self.settings.set(name, None)
                 return "RESET"
-            case command.Discard(what=what):
-                return self._discard(what)
+            case command.Discard(what=target):
+                return self._discard(target)
             case command.Deallocate(name=name):
                 return self._deallocate(name)
             case command.IgnoredCommand(tag=tag):

@@ -86,12 +86,12 @@ class ExtendedQuery:
         if len(message.query) > LONGEST:
             raise WireError("54000", f"the statement is longer than {LONGEST} characters")
         self._executor.statements.pop("", None)
-        found = pieces(message.query)
-        if len(found) > 1:
+        parsed_pieces = pieces(message.query)
+        if len(parsed_pieces) > 1:
             raise WireError("42601", "cannot insert multiple commands into a prepared statement")
         declared = [_declared(oid) for oid in message.param_types]
-        if found:
-            command = read(found[0])
+        if parsed_pieces:
+            command = read(parsed_pieces[0])
             described = self._executor.describe(command, declared)
             statements[message.statement] = ParsedStatement(command, described, declared)
         else:

@@ -94,9 +94,9 @@ class QueryRouter:
         match request.read(query.text):
             case request.Select():
                 return self._priced(query, declared)
-            case request.CreateNamed() | request.DropNamed() as wanted:
+            case request.CreateNamed() | request.DropNamed() as statement:
                 return DescribedQuery(
-                    (), None, lambda _: self._named(query, _TAGS[type(wanted), wanted.kind])
+                    (), None, lambda _: self._named(query, _TAGS[type(statement), statement.kind])
                 )
             case request.Explain(text=inner) | request.ExplainPrivacy(text=inner) if (
                 request.named_statement(inner)

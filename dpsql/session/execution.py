@@ -1,5 +1,4 @@
-"""Charges a plan, then reads its exact rows, then adds noise:
-the only place where a session reads private rows.
+"""Charges a plan, reads its exact rows, then adds noise; a session reads private rows only here.
 
 Proved in ``docs/proofs/execution.md``, ``docs/proofs/tune.md``, ``docs/proofs/timing.md`` and
 ``docs/proofs/versions.md``.
@@ -182,19 +181,18 @@ class Execution:
         release: Release[T],
         resumption: Resumption[PricedReadingT] | None = None,
     ) -> tuple[T, Charge[PricedReadingT], str | None]:
-        """Charge a plan that has a price of its own for the one statement that it reads,
-        and release what is read.
+        """Charge a plan that has its own price for the one statement it reads, and release the rows.
 
         With a ``resumption`` a charge is given up if its reading fails,
         and taken up by the next one.
         """
         with (
-            self.held(plan.reading) as version,
+            self.held(plan.reading) as snapshot,
             scope.reading(),
             ResponseTiming(plan.reading, self._time_bucket, self.clock) as timing,
         ):
             self.engine.dry_run(plan.reading)
-            paid = None if resumption is None else resumption.taken_up(plan, version.version)
+            paid = None if resumption is None else resumption.taken_up(plan, snapshot.version)
             charge = paid or self._accountant.spend(
                 plan, analyst=self._analyst, statement=text, cells=note
             )
@@ -203,7 +201,7 @@ class Execution:
             def released() -> T:
                 nonlocal is_read
                 (plan_charge,) = divided(charge)
-                with version.run(plan_charge) as reading, scope.on(reading.interrupt):
+                with snapshot.run(plan_charge) as reading, scope.on(reading.interrupt):
                     exact = reading.stage(())
                 is_read = True  # from here on noise may be drawn
                 return release(exact)
@@ -213,10 +211,10 @@ class Execution:
                 result = masked(released)
             except BaseException:
                 if resumption is not None and not is_read:
-                    resumption.give_up(charge, version.version)
+                    resumption.give_up(charge, snapshot.version)
                 raise
         scope.check()
-        return result, charge, version.version
+        return result, charge, snapshot.version
 
     def bought(self, plan: Plan, scope: CancelScope) -> tuple[Released, int, str | None]:
         """Charge the plan and make its release, whatever is kept of others.
@@ -224,8 +222,8 @@ class Execution:
         The result has the number of its ledger entry,
         and the version of the data that it is made from.
         """
-        with self.held(plan) as version:
-            return *self._released(plan, scope, self.charged, version), version.version
+        with self.held(plan) as snapshot:
+            return *self._released(plan, scope, self.charged, snapshot), snapshot.version
 
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
@@ -233,9 +231,9 @@ class Execution:
         time bucket.
         """
         with ResponseTiming(plan, self._time_bucket, self.clock) as timing:
-            version = self.engine.hold(timing.begin)
-        with version:
-            yield version
+            snapshot = self.engine.hold(timing.begin)
+        with snapshot:
+            yield snapshot
 
     def of_views(
         self, plan: Plan, postprocessor: PostProcessor, refine: bool = False
@@ -261,11 +259,10 @@ class Execution:
     def part_of_views(
         self, plan: Plan, postprocessor: PostProcessor, version: str | None
     ) -> PartAnswer | None:
-        """What other answers on a version of the data tell of the plan's cores,
-        if that is a part of them.
+        """What other answers on this version of the data tell about the plan, if only a part.
 
-        None where the rest costs less than the budget admits for a charge:
-        the whole plan may cost enough.
+        None if the rest costs less than the smallest charge the budget admits;
+        the complete plan may cost enough.
         """
         if self.answers is None:
             return None
@@ -282,18 +279,17 @@ class Execution:
         plan: Plan,
         scope: CancelScope,
         pay: Pay,
-        version: EngineVersion | None = None,
+        snapshot: EngineVersion | None = None,
         *,
         reuse: bool = False,
     ) -> PaidRelease:
-        """The release of the plan's cores: from the answer store at no cost,
-        or charged by ``pay`` and made.
+        """The release of the plan's cores: a stored one at no cost, or one charged by ``pay``.
 
-        It is made from the version of the data that is ``version``, or else from the present one. With
-        ``reuse`` it may be made of other answers, so that the rest alone is charged.
+        It is made from ``snapshot``, or from the present version of the data if that is None. With
+        ``reuse`` it may be made of other answers, so that only the rest is charged.
         """
-        if version is not None:
-            return self._made(plan, scope, pay, version)
+        if snapshot is not None:
+            return self._made(plan, scope, pay, snapshot)
         paid_release = self._given(plan, scope) if reuse else None
         if paid_release is None and self.answers is not None:
             paid_release = self.answers.kept(plan)
@@ -329,39 +325,41 @@ class Execution:
             view_answer = self.answers.give(plan, view_answer, postprocessor.evaluated)
         return PaidRelease(view_answer.released, True, None, view_answer.notices)
 
-    def _part(self, plan: Plan, scope: CancelScope, version: EngineVersion) -> PartAnswer | None:
+    def _part(self, plan: Plan, scope: CancelScope, snapshot: EngineVersion) -> PartAnswer | None:
         with scope.sandbox() as postprocessor:
-            return self.part_of_views(plan, postprocessor, version.version)
+            return self.part_of_views(plan, postprocessor, snapshot.version)
 
     def _completed(
-        self, part_answer: PartAnswer, scope: CancelScope, pay: Pay, version: EngineVersion
+        self, part_answer: PartAnswer, scope: CancelScope, pay: Pay, snapshot: EngineVersion
     ) -> PaidRelease:
-        """The release of a plan of which a part is known:
-        the rest is charged by ``pay`` and made.
-        """
+        """The release of a partly known plan: the rest is charged by ``pay`` and made."""
         rest = part_answer.rest.written()
-        paid = self._made(rest, scope, pay, version)
+        paid = self._made(rest, scope, pay, snapshot)
         assert self.answers is not None
-        view_answer = self.answers.completed(part_answer, paid, version.version)
+        view_answer = self.answers.completed(part_answer, paid, snapshot.version)
         return PaidRelease(
             view_answer.released, paid.stored, None, view_answer.notices, bought=rest
         )
 
     def _made(
-        self, plan: Plan, scope: CancelScope, pay: Pay, version: EngineVersion
+        self, plan: Plan, scope: CancelScope, pay: Pay, snapshot: EngineVersion
     ) -> PaidRelease:
         """The stored or new release for the version that is held."""
         if self.answers is None:
-            return PaidRelease(self._released(plan, scope, pay, version)[0], False, None)
+            return PaidRelease(self._released(plan, scope, pay, snapshot)[0], False, None)
         return self.answers.answer(
-            plan, version.version, lambda: self._released(plan, scope, pay, version), scope.check
+            plan,
+            snapshot.version,
+            lambda: self._released(plan, scope, pay, snapshot),
+            scope.check,
         )
 
     def _released(
-        self, plan: Plan, scope: CancelScope, pay: Pay, version: EngineVersion
+        self, plan: Plan, scope: CancelScope, pay: Pay, snapshot: EngineVersion
     ) -> tuple[Released, int]:
-        """Charge, then read, then release, and return at a multiple of the bucket,
-        with the ledger entry's number.
+        """Charge, read, then release; return at a multiple of the time bucket.
+
+        The result has the release and the number of the ledger entry.
         """
         with (
             scope.reading(derives=bool(plan.derived)) as deriver,
@@ -370,8 +368,8 @@ class Execution:
             self.require_few_keys(plan)
             charge = pay(plan)
             timing.begin()
-            released = masked(lambda: self._measured(charge, deriver, scope, version))
-        # what was ended before it left is not kept: that it was kept would tell that it was done
+            released = masked(lambda: self._measured(charge, deriver, scope, snapshot))
+        # a cancelled answer is not stored: a stored one would tell that it was finished
         scope.check()
         return released, charge.entry
 
@@ -380,14 +378,12 @@ class Execution:
         charge: Charge[Plan],
         deriver: PostProcessor | None,
         scope: CancelScope,
-        version: EngineVersion,
+        snapshot: EngineVersion,
     ) -> Released:
-        """For each stage of a charged plan: make its derived tables, read its exact rows,
-        release them.
-        """
+        """For each stage of a charged plan: derive its tables, read its exact rows, release them."""
         plan = charge.plan
         released = NOTHING
-        with version.run(charge) as reading, scope.on(reading.interrupt):
+        with snapshot.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
                 derived = [] if deriver is None else deriver.derive(plan, stage, released)
                 released += release(

@@ -189,24 +189,24 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
         return ""
     at = place_of(plan, column)
     assert at is not None
-    core, place = at
+    core, index = at
     halves = core.half_widths(plan.confidence)
-    match core.estimates[place]:
+    match core.estimates[index]:
         case SingleCell() | CentredSum():
             raise AssertionError("the plan tells how exact a count or a sum is")
         case MeanEstimate() | MomentEstimate() as ratio:
             return errors_in_groups(ratio, halves, core.law(plan.confidence))
         case PresenceEstimate(count=count):
             return f"told from {float(2 * halves[count]):.4g} rows on"
-        case QuantileEstimate(histogram=place, ranks=ranks):
-            width = bin_width(core.histograms[place])
+        case QuantileEstimate(histogram=number, ranks=ranks):
+            width = bin_width(core.histograms[number])
             bin_note = f"; one bin is {width} wide" if width else ""
-            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank{bin_note}"
-        case PresentValues(histogram=place, values=values):
-            return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
+            return f"± {rank_width(core.histograms[number], ranks, plan.confidence):.4g} rows in rank{bin_note}"
+        case PresentValues(histogram=number, values=values):
+            return f"told from {float(least_present(core.histograms[number], len(values))):.4g} rows of a value on"
         case (
-            ValueCounts(histogram=place)
-            | TopValues(histogram=place)
-            | ClippingBound(histogram=place)
+            ValueCounts(histogram=number)
+            | TopValues(histogram=number)
+            | ClippingBound(histogram=number)
         ):
-            return frequency_width(core.histograms[place], plan.confidence)
+            return frequency_width(core.histograms[number], plan.confidence)

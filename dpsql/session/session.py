@@ -168,14 +168,14 @@ class Session(StatementPlanner):
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
             case request.ExplainPrivacy(text=text, goal=goal):
-                if (wanted := request.named_statement(text)) is not None:
-                    return self._explained("EXPLAIN PRIVACY", wanted, parameters)
+                if (statement := request.named_statement(text)) is not None:
+                    return self._explained("EXPLAIN PRIVACY", statement, parameters)
                 return status_rows.lines(
                     "EXPLAIN PRIVACY", self.explain(text, parameters, goal).whole().splitlines()
                 )
             case request.Explain(text=text, json=as_json, verbose=verbose):
-                if (wanted := request.named_statement(text)) is not None:
-                    return self._explained("QUERY PLAN", wanted, parameters)
+                if (statement := request.named_statement(text)) is not None:
+                    return self._explained("QUERY PLAN", statement, parameters)
                 return status_rows.lines(
                     "QUERY PLAN", cost_lines(self.explain(text, parameters), as_json, verbose)
                 )
@@ -191,8 +191,8 @@ class Session(StatementPlanner):
                 return status_rows.budget(remaining, self.ordinary_answers(remaining))
             case request.TransactionControl():
                 return Result((), [], [])
-            case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as wanted:
-                return self._named_statements.answer(wanted, text, parameters, self._settings)
+            case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as statement:
+                return self._named_statements.answer(statement, text, parameters, self._settings)
 
     @cancellable
     def named_price(

@@ -139,8 +139,8 @@ class StatementPlanner:
         return self._settings.target_error
 
     @target_error.setter
-    def target_error(self, wanted: ErrorTarget | str | float | None) -> None:
-        self.settings = replace(self._settings, target_error=target(wanted))
+    def target_error(self, value: ErrorTarget | str | float | None) -> None:
+        self.settings = replace(self._settings, target_error=target(value))
 
     @property
     def frontend_options(self) -> FrontendOptions:

@@ -56,13 +56,13 @@ def connect_arguments(url: URL) -> dict[str, Any]:
         raise ArgumentError(
             f"a dpsql address has no option {unknown[0]!r}; known are {', '.join(_KNOWN)}"
         )
-    said = {name: value for name, value in url.query.items() if isinstance(value, str)}
-    if len(said) < len(url.query) or (url.username and "analyst" in said):
+    arguments = {name: value for name, value in url.query.items() if isinstance(value, str)}
+    if len(arguments) < len(url.query) or (url.username and "analyst" in arguments):
         raise ArgumentError(f"a dpsql address names each option once; {_FORM}")
-    if said.get("intervals", "on") not in ("on", "off"):
+    if arguments.get("intervals", "on") not in ("on", "off"):
         raise ArgumentError("a dpsql address says intervals=on or intervals=off")
     by_name = {"analyst": url.username} if url.username else {}
-    return {"schema": url.database, **by_name, **said}
+    return {"schema": url.database, **by_name, **arguments}
 
 
 class Databases:
@@ -76,11 +76,11 @@ class Databases:
         """The database of a schema file,
         opened on first use and shared by all connections of this process.
         """
-        place = (os.getpid(), str(schema), None if ledger is None else str(ledger))
+        key = (os.getpid(), str(schema), None if ledger is None else str(ledger))
         with self._lock:
-            if place not in self._open:
-                self._open[place] = with_dpsql_errors(lambda: open_database(schema, ledger))
-            return self._open[place]
+            if key not in self._open:
+                self._open[key] = with_dpsql_errors(lambda: open_database(schema, ledger))
+            return self._open[key]
 
     def forget(self) -> None:
         """Release all databases; each closes with the last of its connections."""
@@ -217,7 +217,7 @@ class DpsqlDialect(Reflection, DefaultDialect):
     def _get_server_version_info(self, connection: Connection) -> tuple[int, ...]:
         import dpsql
 
-        return tuple(int(part) for part in dpsql.__version__.split(".")[:3])
+        return tuple(int(number) for number in dpsql.__version__.split(".")[:3])
 
     def _get_default_schema_name(self, connection: Connection) -> str:
         return SCHEMA

@@ -134,6 +134,10 @@ def _table(connection: Connection, name: str, schema: str | None) -> Table:
 
 def _type_of(declared: SqlType) -> types.TypeEngine[Any]:
     """SQLAlchemy's type for a declared type, with the digits of a decimal."""
-    digits = [each for each in (declared.precision, declared.scale) if each is not None]
+    digits = [
+        digit_count
+        for digit_count in (declared.precision, declared.scale)
+        if digit_count is not None
+    ]
     result: types.TypeEngine[Any] = getattr(types, declared.facts.sqlalchemy)(*digits)
     return result

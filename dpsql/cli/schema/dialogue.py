@@ -44,13 +44,13 @@ def _tell(text: str) -> None:
     click.echo(text, err=True)
 
 
-def _ask(question: str, default: str, read: Callable[[str], Any]) -> Any:
+def _ask(question: str, default: str, parse: Callable[[str], Any]) -> Any:
     """The answer, once it can be read; what is wrong with one is told,
     and the question is asked again.
     """
     while True:
         try:
-            return read(click.prompt(question, default=default, err=True, type=str).strip())
+            return parse(click.prompt(question, default=default, err=True, type=str).strip())
         except ValueError as error:
             _tell(f"  {error}")
 
@@ -62,13 +62,13 @@ def _unit(tables: Sequence[PlainTable], guesses: Guesses) -> str:
     )
     default = guesses.unit or next((f"{name}.{key}" for name, key in guesses.keys.items()), "")
 
-    def read(text: str) -> str:
+    def parse(text: str) -> str:
         name, _, column = text.partition(".")
         if not any(table.name == name and table.column(column) for table in tables):
             raise ValueError(f"there is no column {text!r}; write it as table.column")
         return text
 
-    return str(_ask("unit", default, read))
+    return str(_ask("unit", default, parse))
 
 
 def _tables(
@@ -94,16 +94,18 @@ def _tables(
         if table.name not in public and table.name != home
     }
     left_out = _left_out(ways)
-    kept = {
+    references = {
         name: {
-            column: target for column, target in found.items() if target.partition(".")[0] in public
+            column: target
+            for column, target in guessed.items()
+            if target.partition(".")[0] in public
         }
         | (ways.get(name) or {})
-        for name, found in (
+        for name, guessed in (
             (table.name, guesses.references.get(table.name, {})) for table in tables
         )
     }
-    return frozenset(public), left_out, kept
+    return frozenset(public), left_out, references
 
 
 def _left_out(ways: Mapping[str, dict[str, str] | None]) -> frozenset[str]:
@@ -115,7 +117,7 @@ def _left_out(ways: Mapping[str, dict[str, str] | None]) -> frozenset[str]:
         more = {
             name
             for name, way in ways.items()
-            if {each.partition(".")[0] for each in (way or {}).values()} & lost
+            if {target.partition(".")[0] for target in (way or {}).values()} & lost
         }
         if more <= lost:
             return frozenset(lost)
@@ -142,27 +144,30 @@ def _way(
     }
     if len(ways) == 1:
         return ways
-    said = " or ".join(f"{column} = {target}" for column, target in ways.items())
-    may = f"It may be {said}." if ways else "Nothing in it leads to the unit by its name."
+    choices = " or ".join(f"{column} = {target}" for column, target in ways.items())
+    may = f"It may be {choices}." if ways else "Nothing in it leads to the unit by its name."
     _tell(
         f"\nWhose is a row of {table.name}? {may} Write column = table.column, or - to leave the table out."
     )
     default = next((f"{column} = {target}" for column, target in ways.items()), "-")
 
-    def read(text: str) -> dict[str, str] | None:
+    def parse(text: str) -> dict[str, str] | None:
         if text == "-":
             return None
-        column, _, target = (part.strip() for part in text.partition("="))
-        parent, _, its = target.partition(".")
+        column, _, target = (word.strip() for word in text.partition("="))
+        parent, _, parent_column = target.partition(".")
         if table.column(column) is None:
             raise ValueError(f"{table.name} has no column {column!r}")
-        if parent in public or not any(each.name == parent and each.column(its) for each in tables):
+        if parent in public or not any(
+            plain_table.name == parent and plain_table.column(parent_column)
+            for plain_table in tables
+        ):
             raise ValueError(
                 f"{target!r} is no column of a private table; write column = table.column"
             )
         return {column: target}
 
-    result: dict[str, str] | None = _ask(f"{table.name}", default, read)
+    result: dict[str, str] | None = _ask(f"{table.name}", default, parse)
     return result
 
 
@@ -177,14 +182,14 @@ def _budget(choices: Choices) -> Choices:
     delta = _ask("delta", "1e-6", _probability)
     _tell("How many answers shall the budget pay for? Fewer are more exact.")
 
-    def read(text: str) -> int:
+    def parse(text: str) -> int:
         if not text.isdecimal() or not 1 <= int(text) <= 10**6:
             raise ValueError("write a number from 1 to 1,000,000")
         privacy_of(replace(choices, epsilon=epsilon, delta=delta, answers=int(text)))
         return int(text)
 
     return replace(
-        choices, epsilon=epsilon, delta=delta, answers=_ask("answers", str(choices.answers), read)
+        choices, epsilon=epsilon, delta=delta, answers=_ask("answers", str(choices.answers), parse)
     )
 
 
@@ -206,7 +211,7 @@ def _limits(
     assert choices.unit is not None and choices.public is not None
     home, _, column = choices.unit.partition(".")
 
-    def read(text: str) -> int:
+    def parse(text: str) -> int:
         if not text.isdecimal() or not 1 <= int(text) <= MAX_LIMIT:
             raise ValueError(f"write a number from 1 to {MAX_LIMIT:,}")
         return int(text)
@@ -216,7 +221,7 @@ def _limits(
         if table.name not in choices.public and table.name not in choices.left_out:
             alone = table.name == home and guesses.keys.get(home) == column
             result[table.name] = _ask(
-                f"{table.name}, max_rows_per_unit", "1" if alone else str(_USUAL), read
+                f"{table.name}, max_rows_per_unit", "1" if alone else str(_USUAL), parse
             )
     return result
 

@@ -98,46 +98,46 @@ def tune(
         raise click.UsageError(
             "--column says all that is looked for; give it without --table and --only"
         )
-    wanted = missing_limits(
+    missing = missing_limits(
         schema, tables, limits=only != "bounds", bounds=only != "limits", columns=columns
     )
-    if not wanted.tables and not wanted.alone:
+    if not missing.tables and not missing.alone:
         click.echo("nothing is left open in it; --table NAME looks for the limits of a table again")
         return
-    _require_writable(schema, wanted)
-    if not wanted.tables:
-        _write_fields(schema, _free(wanted))
+    _require_writable(schema, missing)
+    if not missing.tables:
+        _write_fields(schema, _free(missing))
         return
-    session = open_session(wanted.unlimited, OWNER)
+    session = open_session(missing.unlimited, OWNER)
     try:
-        plan = session.tuner.plan(wanted, share)
+        plan = session.tuner.plan(missing, share)
         if only is None and not columns and session.tuner.leaves_bounds_to_statements(plan):
-            wanted = wanted.with_automatic_bounds
-            if not wanted.tables:
-                _write_fields(schema, _free(wanted))
+            missing = missing.with_automatic_bounds
+            if not missing.tables:
+                _write_fields(schema, _free(missing))
                 return
-            plan = session.tuner.plan(wanted, share)
+            plan = session.tuner.plan(missing, share)
         is_paid = session.tuner.resumable(plan) is not None
-        _announce(session, wanted, plan, share)
+        _announce(session, missing, plan, share)
         if dry_run:
             return
         if not is_paid:
             session.tuner.require_affordable(plan)
         if not yes and not is_paid:
             click.confirm("Spend it?", abort=True, err=True)
-        _write(schema, wanted, _found(session, plan, is_paid), share)
+        _write(schema, missing, _found(session, plan, is_paid), share)
     finally:
         session.close()
 
 
-def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: Fraction) -> None:
+def _announce(session: Session, missing: MissingLimits, plan: TuningPlan, share: Fraction) -> None:
     """What is looked for, and what it takes of the budget."""
     from dpsql.schema.authoring.missing_limits import ROWS
 
-    for name in wanted.tables:
-        limits = wanted.limits[name]
-        bounds = wanted.bounds[name]
-        by = f", by {', '.join(wanted.keys[name])}" if set(limits) - {ROWS} else ""
+    for name in missing.tables:
+        limits = missing.limits[name]
+        bounds = missing.bounds[name]
+        by = f", by {', '.join(missing.keys[name])}" if set(limits) - {ROWS} else ""
         asked = [", ".join(limits) + by] if limits else []
         asked += [f"bounds of {', '.join(bounds)}"] if bounds else []
         _tell(f"{name}: {'; '.join(asked)}")
@@ -148,17 +148,17 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
             "nothing."
         )
         return
-    left = session.accountant.remaining()
-    answers = session.tuner.answers(left)
-    after = left.after(plan.cost.rounded_up())
+    remaining = session.accountant.remaining()
+    answers = session.tuner.answers(remaining)
+    after = remaining.after(plan.cost.rounded_up())
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
     as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
     _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")
-    for sought, what in COUNTED.items():
+    for sought, noun in COUNTED.items():
         deviation = plan.deviation(sought)
         if deviation is not None:
             _tell(
-                f"{what} counted to about ± {ceil(2 * deviation):,} units on each step of a ladder."
+                f"{noun} counted to about ± {ceil(2 * deviation):,} units on each step of a ladder."
             )
     for entry, day in session.tuner.before():
         _tell(
@@ -187,24 +187,24 @@ def _found(session: Session, plan: TuningPlan, is_paid: bool) -> Found:
         raise
 
 
-def _write(schema: Path, wanted: MissingLimits, found: Found, share: Fraction) -> None:
+def _write(schema: Path, missing: MissingLimits, findings: Found, share: Fraction) -> None:
     """Print what was found, write it, and tell how exact answers are now."""
     from dpsql.session.tuning.results import compared, tuned
 
-    fields, left = tuned(wanted, found.counts)
+    fields, remarks = tuned(missing, findings.counts)
     many = "" if fields.count <= 1 else f", with {fields.count - 1} more,"
-    said = f"found privately on {datetime.now(UTC):%Y-%m-%d}{many} for {share} of the budget"
-    _write_fields(schema, [*_free(wanted), (fields, said)])
-    for line in left:
+    comment = f"found privately on {datetime.now(UTC):%Y-%m-%d}{many} for {share} of the budget"
+    _write_fields(schema, [*_free(missing), (fields, comment)])
+    for line in remarks:
         click.echo(line)
     now = _schema_of(schema)
     click.echo("the error of a statement at the schema's price, before and now:")
-    for statement, was, then in compared(wanted, now.schema, fields):
+    for statement, was, then in compared(missing, now.schema, fields):
         click.echo(f"  {statement}: {_error(was)} -> {_error(then)}")
     _tell("Servers and sessions that are open go on with the schema as it was; start them again.")
 
 
-def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
+def _write_fields(schema: Path, commented_fields: list[tuple[Tuned, str]]) -> None:
     """Print fields and write them into the file, as it is now, with what is said of them.
 
     Where that fails they are printed all the same.
@@ -212,13 +212,13 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
     from dpsql.schema.authoring.write_limits import lines, with_found
     from dpsql.schema.load import read_text
 
-    for fields, _ in found:
+    for fields, _ in commented_fields:
         for line in lines(fields):
             click.echo(line)
     try:
         text = read_text(schema)
-        for fields, said in found:
-            text = with_found(text, fields, said)
+        for fields, comment in commented_fields:
+            text = with_found(text, fields, comment)
         _schema_of(schema, text)
         _replace(schema, text)
     except Exception:
@@ -229,16 +229,16 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
     _tell(f"wrote {schema}")
 
 
-def _free(wanted: MissingLimits) -> list[tuple[Tuned, str]]:
+def _free(missing: MissingLimits) -> list[tuple[Tuned, str]]:
     """Fields that are written for nothing, with what is said of them:
     a single row of a unit, automatic bounds.
     """
     from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.schema.authoring.write_limits import Tuned
 
-    alone = Tuned({name: {ROWS: 1} for name in wanted.alone})
+    alone = Tuned({name: {ROWS: 1} for name in missing.alone})
     automatic = Tuned(
-        bounds={name: dict.fromkeys(columns) for name, columns in wanted.automatic.items()}
+        bounds={name: dict.fromkeys(columns) for name, columns in missing.automatic.items()}
     )
     return [(alone, ALONE), (automatic, AUTOMATIC)]
 
@@ -250,21 +250,21 @@ def _schema_of(schema: Path, text: str | None = None) -> MissingLimits:
     return missing_limits(schema, text=text)
 
 
-def _require_writable(schema: Path, wanted: MissingLimits) -> None:
+def _require_writable(schema: Path, missing: MissingLimits) -> None:
     """Refuse a file that could not be written, or edited, before anything is charged."""
     from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.schema.authoring.write_limits import Tuned, with_found
     from dpsql.schema.load import read_text
 
-    limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}
+    limits = {name: dict.fromkeys(missing.limits[name], 1) for name in missing.tables}
     bounds = {
-        name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1)))
-        for name in wanted.tables
+        name: dict.fromkeys(missing.bounds[name], (Fraction(0), Fraction(1)))
+        for name in missing.tables
     }
     beyond = {
         name: (Fraction(1, 4), Fraction(1, 2))
-        for name in wanted.tables
-        if ROWS in wanted.limits[name]
+        for name in missing.tables
+        if ROWS in missing.limits[name]
     }
     _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds, beyond), "tried"))
     if not os.access(schema, os.W_OK) or not os.access(schema.resolve().parent, os.W_OK):
@@ -280,12 +280,12 @@ def _replace(schema: Path, text: str) -> None:
         "w", dir=target.parent, suffix=".toml", encoding="utf-8", delete=False
     ) as new:
         new.write(text)
-    place = Path(new.name)
+    temporary = Path(new.name)
     try:
-        place.chmod(target.stat().st_mode)
-        place.replace(target)
+        temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
     except BaseException:
-        place.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

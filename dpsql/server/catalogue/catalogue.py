@@ -214,10 +214,12 @@ class Catalogue:
         every = self._every_setting()
         if name == "all":
             columns = tuple(
-                CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description")
+                CatalogueColumn(heading, OIDS["text"])
+                for heading in ("name", "setting", "description")
             )
             return CatalogueAnswer(
-                columns, tuple((each, shown(each, every[each]), "") for each in sorted(every))
+                columns,
+                tuple((heading, shown(heading, every[heading]), "") for heading in sorted(every)),
             )
         if name.lower() not in every:
             raise UnknownSetting(name)

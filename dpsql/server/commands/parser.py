@@ -187,15 +187,15 @@ def _only_utf8(name: str) -> None:
         raise NotSupportedError("COPY writes UTF8 only")
 
 
-def _settled(said: dict[str, object]) -> CopyOptions:
+def _settled(all_options: dict[str, object]) -> CopyOptions:
     """The options with the defaults of their format; delimiters are one byte, as in PostgreSQL."""
-    form = _FORMATS.get(str(said.get("format", "text")))
+    form = _FORMATS.get(str(all_options.get("format", "text")))
     if form is None:
         raise WireError("22023", "COPY writes the formats text, csv and binary")
     options = CopyOptions(form)
     if form == "csv":
         options = replace(options, delimiter=",", null="")
-    settings = {name: value for name, value in said.items() if name != "format"}
+    settings = {name: value for name, value in all_options.items() if name != "format"}
     if form == "binary" and settings:
         raise WireError("0A000", "COPY in the binary format has no other options")
     if form == "text" and settings.keys() & {"quote", "escape", "force_quote"}:

@@ -246,8 +246,8 @@ class TokenReader:
 
 
 class CommandSyntaxError(ProgrammingError):
-    """A command that is not well formed; ``place`` is the character where, counted from 0."""
+    """A command that is not well formed; ``offset`` is the character of the error, from 0."""
 
-    def __init__(self, where: str, place: int | None) -> None:
+    def __init__(self, where: str, offset: int | None) -> None:
         super().__init__(f"syntax error {where}")
-        self.place = place
+        self.offset = offset

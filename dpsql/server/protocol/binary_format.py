@@ -215,10 +215,10 @@ def _read_date(data: bytes) -> date:
 def _moments(epoch: datetime) -> Callable[[bytes], datetime]:
     """A decoder of timestamps since an epoch."""
 
-    def read(data: bytes) -> datetime:
+    def decode(data: bytes) -> datetime:
         return epoch + int(struct.unpack("!q", data)[0]) * _MICROSECOND
 
-    return read
+    return decode
 
 
 def _read_interval(data: bytes) -> timedelta:
@@ -291,10 +291,10 @@ def _fixed(form: str, write: Encoder | None = None) -> BinaryCodec:
 
 
 def _vectors(name: str, width: PostgresType) -> BinaryCodec:
-    def read(data: bytes) -> NoReturn:
+    def decode(data: bytes) -> NoReturn:
         raise NotSupportedError(f"type {name} is no parameter")
 
-    return BinaryCodec(partial(_vector, width), read)
+    return BinaryCodec(partial(_vector, width), decode)
 
 
 _TEXT = BinaryCodec(_text, _read_text)

@@ -63,14 +63,14 @@ def interval_text(value: object) -> bytes:
     """
     if not isinstance(value, timedelta):
         return _plain(value)
-    whole = value // timedelta(microseconds=1)
-    days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
-    rest = abs(whole) % 86_400_000_000
+    in_microseconds = value // timedelta(microseconds=1)
+    days = int(math.copysign(abs(in_microseconds) // 86_400_000_000, in_microseconds))
+    rest = abs(in_microseconds) % 86_400_000_000
     seconds, microseconds = divmod(rest, 1_000_000)
     clock = (
         f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
     )
-    clock = f"-{clock}" if whole < 0 and rest else clock
+    clock = f"-{clock}" if in_microseconds < 0 and rest else clock
     day_text = f"{days} day{'' if days == 1 else 's'}" if days else ""
     return f"{day_text} {clock}".encode() if day_text and rest else (day_text or clock).encode()
 

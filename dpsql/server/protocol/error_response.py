@@ -84,8 +84,8 @@ def error_fields(
             )
         case CommandSyntaxError():
             fields |= {"C": error.sqlstate, "M": str(error)}
-            if error.place is not None:
-                fields["P"] = str(error.place + 1)
+            if error.offset is not None:
+                fields["P"] = str(error.offset + 1)
         case PostProcessingFailed() | PostProcessingStopped():
             fields |= {
                 "C": error.sqlstate,

@@ -120,15 +120,15 @@ _SCALARS = (
     REGNAMESPACE,
     REGROLE,
 )
-_BY_OID = {each.oid: each for each in _SCALARS} | {
+_BY_OID = {scalar.oid: scalar for scalar in _SCALARS} | {
     oid: PostgresType(oid, f"_{element.name}", -1, element) for oid, element in ARRAYS.items()
 }
 _ARRAY_OF = {element.oid: oid for oid, element in ARRAYS.items()}
 
 #: The scalar types by PostgreSQL's names of them.
-TYPES = {each.name: each for each in _SCALARS}
+TYPES = {scalar.name: scalar for scalar in _SCALARS}
 #: PostgreSQL's type for each that a column of a result may have.
-_OF_RESULTS = {name: TYPES[each.postgresql] for name, each in RESULT_TYPES.items()}
+_OF_RESULTS = {name: TYPES[result_type.postgresql] for name, result_type in RESULT_TYPES.items()}
 _LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
 
 

@@ -182,7 +182,7 @@ def _read_bytes(text: str) -> bytes:
 def _integers(name: str, bits: int) -> Callable[[str], int]:
     """A decoder of integers with so many bits besides the sign."""
 
-    def read(text: str) -> int:
+    def parse(text: str) -> int:
         plain = text.strip()
         if re.fullmatch(r"[+-]?[0-9]{1,20}", plain) is None:
             raise ValueError
@@ -193,7 +193,7 @@ def _integers(name: str, bits: int) -> Callable[[str], int]:
             raise error
         return value
 
-    return read
+    return parse
 
 
 def _number(text: str) -> str:

@@ -251,13 +251,13 @@ class NamedReleases:
         and those of all other public tables by ``otherwise``.
         """
 
-        def read(table: str) -> Sequence[tuple[object, ...]]:
+        def rows_of_table(table: str) -> Sequence[tuple[object, ...]]:
             release = self.find(table)
             if release is None or table in self._declared.tables:
                 return otherwise(table)
             return rows_of(declared(release.facts), self.content(release))
 
-        return read
+        return rows_of_table
 
     def _now(self) -> _Snapshot:
         snapshot = self._held

@@ -57,12 +57,12 @@ def suggested_synopses(session: Session, texts: Iterable[str]) -> list[Suggested
         for statements in families.values()
         if (suggestion := _suggested(session, statements)) is not None
     ]
-    return sorted(suggestions, key=lambda each: (-each.purchases, each.statement))
+    return sorted(suggestions, key=lambda suggestion: (-suggestion.purchases, suggestion.statement))
 
 
 def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedSynopsis | None:
     """The synopsis of statements over the same tables, where it replaces more than one purchase."""
-    asked = sorted(statements, key=lambda each: -each.times)[:MOST_STATEMENTS]
+    asked = sorted(statements, key=lambda statement: -statement.times)[:MOST_STATEMENTS]
     source = asked[0].parts.source
     keys = list[str]()
     measures = ["COUNT(*)"]

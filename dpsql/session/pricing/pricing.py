@@ -189,7 +189,7 @@ class Pricing:
                 ]
             return found_at[at.price]
 
-        def shown(at: Plan) -> tuple[ColumnError, ...]:
+        def errors_at(at: Plan) -> tuple[ColumnError, ...]:
             all_errors = errors(at)
             return tuple(error for column in columns if (error := all_errors[column]) is not None)
 
@@ -201,7 +201,7 @@ class Pricing:
                 return ReachedGoal(
                     goal,
                     known.plan.price,
-                    errors=shown(known.plan),
+                    errors=errors_at(known.plan),
                     share=0.0,
                     most=None,
                     best=(),
@@ -218,18 +218,18 @@ class Pricing:
             return ReachedGoal(
                 goal,
                 price,
-                errors=shown(plan.at(price)),
+                errors=errors_at(plan.at(price)),
                 share=share,
                 most=None,
                 best=(),
                 known=base,
             )
         most = self.most(plan)
-        best = () if most is None else shown(plan.at(most))
+        best = () if most is None else errors_at(plan.at(most))
         return ReachedGoal(
             goal,
             price,
-            errors=() if price is None else shown(plan.at(price)),
+            errors=() if price is None else errors_at(plan.at(price)),
             share=None,
             most=most,
             best=best,

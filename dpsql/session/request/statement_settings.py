@@ -104,12 +104,12 @@ def _choice(choices: object) -> Callable[[str], str]:
     """Reader of one word of a `Literal` type, in any case."""
     words = get_args(choices)
 
-    def read(text: str) -> str:
+    def parse(text: str) -> str:
         if text.lower() not in words:
             raise ValueError(f"write one of {', '.join(words)}")
         return text.lower()
 
-    return read
+    return parse
 
 
 def _switch(text: str) -> bool:

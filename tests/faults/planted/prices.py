@@ -31,8 +31,8 @@ FAULTS = (
         "a spent budget asks for answers that were paid for with another noise",
         "dpsql/session/pricing/noise_choice.py",
         "chosen_noise",
-        '"gaussian" if any(standing.spent.epsilon is None for standing in left.standings) else '
-        '"laplace"',
+        '"gaussian" if any(standing.spent.epsilon is None for standing in remaining.standings) '
+        'else "laplace"',
         '"gaussian"',
         (
             "tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",
@@ -230,7 +230,7 @@ FAULTS = (
         "a target may cost more than one statement may",
         "dpsql/session/pricing/target_plans.py",
         "_affordable_price",
-        "whole > settings.most",
+        "total > settings.most",
         "False",
         ("tests/session/pricing/test_target_error.py::test_what_one_may_cost_is_bounded",),
     ),

@@ -165,12 +165,12 @@ FAULTS = (
         "Execution._released",
         "charge = pay(plan)\n"
         "timing.begin()\n"
-        "released = masked(lambda: self._measured(charge, deriver, scope, held))",
+        "released = masked(lambda: self._measured(charge, deriver, scope, snapshot))",
         "from dpsql.privacy.accountant import _MINT\n"
         "\n"
         "timing.begin()\n"
         "charge = Charge(_MINT, plan, plan.cost, 0)\n"
-        "released = masked(lambda: self._measured(charge, deriver, scope, held))\n"
+        "released = masked(lambda: self._measured(charge, deriver, scope, snapshot))\n"
         "charge = pay(plan)",
         ("tests/engines/test_untouched.py::test_answering_touches_the_engine_after_the_charge",),
     ),
@@ -194,8 +194,10 @@ FAULTS = (
         "the time runs from the end of the reading",
         "dpsql/session/execution.py",
         "Execution._released",
-        "timing.begin()\nreleased = masked(lambda: self._measured(charge, deriver, scope, held))",
-        "released = masked(lambda: self._measured(charge, deriver, scope, held))\ntiming.begin()",
+        "timing.begin()\n"
+        "released = masked(lambda: self._measured(charge, deriver, scope, snapshot))",
+        "released = masked(lambda: self._measured(charge, deriver, scope, snapshot))\n"
+        "timing.begin()",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
     Fault(

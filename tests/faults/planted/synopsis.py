@@ -46,8 +46,8 @@ FAULTS = (
         "a synopsis of older data answers",
         "dpsql/session/named_releases/synopses.py",
         "SynopsisViews.views",
-        "each.version == version",
-        "each.version",
+        "synopsis.version == version",
+        "synopsis.version",
         (f"{TESTS}::test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data",),
     ),
     Fault(

@@ -183,16 +183,16 @@ _GRANTED = (
 )
 _RIGHTS = (
     *(
-        (f"has_{kind}_privilege({'u__, ' * given}o__, p__)", _GRANTED.format(granted=[word]))
+        (f"has_{kind}_privilege({'u__, ' * users}o__, p__)", _GRANTED.format(granted=[word]))
         for kind, word in _PRIVILEGES.items()
-        for given in (0, 1)
+        for users in (0, 1)
     ),
     *(
         (
-            f"has_column_privilege({'u__, ' * given}o__, c__, p__)",
+            f"has_column_privilege({'u__, ' * users}o__, c__, p__)",
             _GRANTED.format(granted=["SELECT"]),
         )
-        for given in (0, 1)
+        for users in (0, 1)
     ),
     ("row_security_active(o__)", "false"),
     ("pg_relation_is_publishable(o__)", "false"),

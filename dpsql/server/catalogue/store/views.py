@@ -53,8 +53,8 @@ FILLS: dict[str, str] = {
         f"pgc.pg_stat{io}_{which}_tables": f"""
         SELECT r.oid AS relid, r.nspname AS schemaname, r.relname,
         {", ".join(f"0 AS {counter}" for counter in counters)}
-        FROM ({_RELATIONS}) r WHERE r.relkind = 'r' AND {kept}"""
-        for which, kept in (
+        FROM ({_RELATIONS}) r WHERE r.relkind = 'r' AND {condition}"""
+        for which, condition in (
             ("user", "r.nspname = 'public'"),
             ("sys", "r.nspname <> 'public'"),
             ("all", "true"),
@@ -66,8 +66,8 @@ FILLS: dict[str, str] = {
         SELECT c.oid AS relid, i.oid AS indexrelid, n.nspname AS schemaname, c.relname, i.relname AS indexrelname,
                0 AS idx_scan, 0 AS idx_tup_read, 0 AS idx_tup_fetch
         FROM pgc.pg_index x JOIN pgc.pg_class c ON c.oid = x.indrelid JOIN pgc.pg_class i ON i.oid = x.indexrelid
-        JOIN pgc.pg_namespace n ON n.oid = c.relnamespace WHERE {kept}"""
-        for which, kept in (
+        JOIN pgc.pg_namespace n ON n.oid = c.relnamespace WHERE {condition}"""
+        for which, condition in (
             ("user", "n.nspname = 'public'"),
             ("sys", "n.nspname <> 'public'"),
             ("all", "true"),
