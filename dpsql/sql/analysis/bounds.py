@@ -45,38 +45,38 @@ def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
     if not isinstance(condition, Call):
         return known
     match condition.function, condition.arguments:
-        case ("and", (left, right)) if holds:
-            return narrowed(narrowed(known, left, True), right, True)
-        case ("or", (left, right)) if not holds:
-            return narrowed(narrowed(known, left, False), right, False)
+        case ("and", (first, second)) if holds:
+            return narrowed(narrowed(known, first, True), second, True)
+        case ("or", (first, second)) if not holds:
+            return narrowed(narrowed(known, first, False), second, False)
         case "not", (inner,):
             return narrowed(known, inner, not holds)
         case ("in", (compared, *options)) if holds:
             points = [_point(option) for option in options]
-            found = [point for point in points if point is not None]
+            known_points = [point for point in points if point is not None]
             return (
-                _with(known, compared, Interval(min(found), max(found)))
-                if len(found) == len(points)
+                _with(known, compared, Interval(min(known_points), max(known_points)))
+                if len(known_points) == len(points)
                 else known
             )
-        case "<" | "<=" | ">" | ">=" | "=", (left, right):
-            return _compared(known, condition.function, left, right, holds=holds)
+        case "<" | "<=" | ">" | ">=" | "=", (first, second):
+            return _compared(known, condition.function, first, second, holds=holds)
         case _:
             return known
 
 
 def _compared(
-    known: Known, operator: str, left: Expression, right: Expression, holds: bool
+    known: Known, operator: str, first: Expression, second: Expression, holds: bool
 ) -> Known:
-    if isinstance(left, Literal):
-        left, right, operator = right, left, _TURNED[operator]
-    point = _point(right)
+    if isinstance(first, Literal):
+        first, second, operator = second, first, _TURNED[operator]
+    point = _point(second)
     if point is None or (operator == "=" and not holds):
         return known
     operator = operator if holds else _NEGATED[operator]
     return _with(
         known,
-        left,
+        first,
         Interval(None if "<" in operator else point, None if ">" in operator else point),
     )
 
@@ -106,12 +106,12 @@ def bounds(expression: Expression, known: Known = NOTHING_KNOWN) -> Interval:
 
     Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.
     """
-    whole = _derived(expression, known)
+    derived = _derived(expression, known)
     more = known.get(expression) if known else None
     if more is None:
-        return whole
-    inside = whole.within(more.low, more.high)
-    return whole if inside.is_empty else inside
+        return derived
+    inside = derived.within(more.low, more.high)
+    return derived if inside.is_empty else inside
 
 
 def _derived(expression: Expression, known: Known) -> Interval:
@@ -133,10 +133,10 @@ def _derived(expression: Expression, known: Known) -> Interval:
         case Call(function="greatest" | "least" as function, arguments=arguments):
             return _extreme(function, arguments, known)
         case Call(function=function, arguments=arguments):
-            whole = FUNCTIONS[function].interval(
+            interval = FUNCTIONS[function].interval(
                 *(bounds(argument, known) for argument in arguments)
             )
-            return _declared_difference(function, arguments, whole)
+            return _declared_difference(function, arguments, interval)
         case Case():
             return _of_branches(expression, known)
         case Cast(argument=argument, type=sql_type):
@@ -146,26 +146,26 @@ def _derived(expression: Expression, known: Known) -> Interval:
 
 
 def _declared_difference(
-    function: str, arguments: tuple[Expression, ...], whole: Interval
+    function: str, arguments: tuple[Expression, ...], interval: Interval
 ) -> Interval:
     """The interval of the time between two columns of a row,
     within what the owner declares of it.
     """
     if function.partition(" ")[0] not in ("date_diff", "date_sub"):
-        return whole
+        return interval
     match arguments:
         case (
-            ColumnRef(relation=here, name=start),
-            ColumnRef(relation=there, differences=declared),
-        ) if here == there:
+            ColumnRef(relation=start_relation, name=start),
+            ColumnRef(relation=end_relation, differences=declared),
+        ) if start_relation == end_relation:
             for column, low, high in declared:
                 if column == start:
                     reached = FUNCTIONS[function].interval(
                         Interval(Fraction(0), Fraction(0)), Interval(low, high)
                     )
-                    inside = whole.within(Fraction(0) if low >= 0 else reached.low, reached.high)
-                    whole = whole if inside.is_empty else inside
-    return whole
+                    inside = interval.within(Fraction(0) if low >= 0 else reached.low, reached.high)
+                    interval = interval if inside.is_empty else inside
+    return interval
 
 
 def _unknown(expression: Expression) -> Interval:
@@ -177,7 +177,7 @@ def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> 
     both skip NULL.
     """
     intervals = [bounds(argument, known) for argument in arguments]
-    whole = FUNCTIONS[function].interval(*intervals)
+    hull = FUNCTIONS[function].interval(*intervals)
     sure = [
         interval
         for argument, interval in zip(arguments, intervals, strict=True)
@@ -185,9 +185,9 @@ def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> 
     ]
     if function == "greatest":
         lows = [interval.low for interval in sure if interval.low is not None]
-        return Interval(max(lows), whole.high) if lows else whole
+        return Interval(max(lows), hull.high) if lows else hull
     highs = [interval.high for interval in sure if interval.high is not None]
-    return Interval(whole.low, min(highs)) if highs else whole
+    return Interval(hull.low, min(highs)) if highs else hull
 
 
 def _is_present(expression: Expression) -> bool:
@@ -199,17 +199,17 @@ def _of_branches(case: Case, known: Known) -> Interval:
     """The hull of the results of the branches,
     each narrowed by its condition and by the failure of those before it.
     """
-    whole: Interval | None = None
+    hull: Interval | None = None
     for condition, result in case.branches:
         if result != Literal(None, result.type):
             interval = bounds(result, narrowed(known, condition, True))
-            whole = interval if whole is None else whole.union(interval)
+            hull = interval if hull is None else hull.union(interval)
         known = narrowed(known, condition, False)
     default = case.default
     if default is not None and default != Literal(None, default.type):
         interval = bounds(default, known)
-        whole = interval if whole is None else whole.union(interval)
-    return whole or EVERYTHING
+        hull = interval if hull is None else hull.union(interval)
+    return hull or EVERYTHING
 
 
 def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Interval:

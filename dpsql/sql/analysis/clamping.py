@@ -37,17 +37,17 @@ class Clamped:
 
 def clamped_values(core: Core) -> tuple[Clamped, ...]:
     """What the aggregates of the core clamp, and those of the subqueries that it reads."""
-    found = dict[Clamped, None]()
-    rows = _Rows(core.relation, found)
+    clamped = dict[Clamped, None]()
+    rows = _Rows(core.relation, clamped)
     for aggregate in core.aggregates:
         for argument in (aggregate.argument, aggregate.other):
             if argument is not None and aggregate.function.clamps:
                 rows.clamp(argument, aggregate.condition, released=True)
-        for part in aggregate.reads:
-            rows.reach(part)
+        for expression in aggregate.reads:
+            rows.reach(expression)
     for key in core.keys:
         rows.reach(key)
-    return tuple(found)
+    return tuple(clamped)
 
 
 class _Rows:
@@ -55,9 +55,9 @@ class _Rows:
     and what is clamped in them.
     """
 
-    def __init__(self, relation: Relation, found: dict[Clamped, None]) -> None:
+    def __init__(self, relation: Relation, clamped: dict[Clamped, None]) -> None:
         self._sources = {source.alias: source for source in sources(relation)}
-        self._found = found
+        self._found = clamped
         self._inside = dict[str, _Rows]()
         self._known = dict[Expression, Interval]()
         for condition in conditions_of(relation):
@@ -112,20 +112,20 @@ class _Rows:
         match self._sources.get(column.relation):
             case PerUnit(child=child) | Groups(child=child) as groups:
                 inside = self._inside.setdefault(groups.alias, _Rows(child, self._found))
-                made = dict(groups.aggregates)
+                aggregates = dict(groups.aggregates)
                 keys = dict(groups.keys)
-                if column.name in made:
-                    return inside.of_aggregate(made[column.name], bounds(column))
+                if column.name in aggregates:
+                    return inside.of_aggregate(aggregates[column.name], bounds(column))
                 return inside.reach(keys[column.name]) if column.name in keys else EVERYTHING
             case Compound(branches=branches) if column.name[1:].isdigit():
                 reached = [
                     _Rows(branch.relation, self._found).reach(branch.columns[int(column.name[1:])])
                     for branch in branches
                 ]
-                whole, *others = reached
+                hull, *others = reached
                 for other in others:
-                    whole = whole.union(other)
-                return whole
+                    hull = hull.union(other)
+                return hull
             case _:
                 return _of_type(column.type)
 
@@ -165,16 +165,16 @@ class _Rows:
                 )
                 return " or ".join(dict.fromkeys(names))
             case (
-                PerUnit(child=child, keys=keys, aggregates=made)
-                | Groups(child=child, keys=keys, aggregates=made)
+                PerUnit(child=child, keys=keys, aggregates=aggregates)
+                | Groups(child=child, keys=keys, aggregates=aggregates)
             ):
                 inside = _Rows(child, {})
                 if name in dict(keys):
                     return inside._name(dict(keys)[name])
-                if name not in dict(made):
+                if name not in dict(aggregates):
                     return name
                 of = "unit" if isinstance(source, PerUnit) else "group"
-                return f"{inside.aggregate_name(dict(made)[name])} of a {of}"
+                return f"{inside.aggregate_name(dict(aggregates)[name])} of a {of}"
             case _:
                 return name
 

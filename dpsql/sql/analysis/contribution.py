@@ -103,8 +103,8 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             raise AssertionError(
                 "of groups of several units' rows nothing is measured but counts and sums"
             )
-        case ProductSum(left=left, right=right, averaged=averaged):
-            products = product_quantum(left, right)
+        case ProductSum(left=first, right=second, averaged=averaged):
+            products = product_quantum(first, second)
             return _made(cell, products, max(products.reach, 1), rows(averaged), norm=norm)
         case Histogram(argument=argument):
             return replace(_made(cell, None, 1, rows(), norm=norm), bins=bins(argument))

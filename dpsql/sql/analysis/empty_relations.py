@@ -36,13 +36,13 @@ def has_no_rows(relation: Relation) -> bool:
             return not rows
         case Filter(child=child, condition=condition):
             return is_never_true(condition) or has_no_rows(child)
-        case Join(left=left, right=right, kind="inner", condition=condition):
+        case Join(left=left_side, right=right, kind="inner", condition=condition):
             never = condition is not None and is_never_true(condition)
-            return never or has_no_rows(left) or has_no_rows(right)
-        case Join(left=left, kind="left"):
-            return has_no_rows(left)
-        case Join(left=left, right=right):
-            return has_no_rows(left) and has_no_rows(right)
+            return never or has_no_rows(left_side) or has_no_rows(right)
+        case Join(left=left_side, kind="left"):
+            return has_no_rows(left_side)
+        case Join(left=left_side, right=right):
+            return has_no_rows(left_side) and has_no_rows(right)
         case PerUnit(child=child) | Groups(child=child):
             return has_no_rows(child)
         case Compound(operator=operator, branches=branches):
@@ -73,8 +73,8 @@ def is_never_true(condition: Expression) -> bool:
             return _is_never_false(inner)
         case Call(function="in", arguments=(value, *options)):
             return all(_is_never("=", value, option) for option in options)
-        case Call(function=function, arguments=(left, right)):
-            return _is_never(function, left, right)
+        case Call(function=function, arguments=(first, second)):
+            return _is_never(function, first, second)
         case Case(branches=branches, default=default):
             never = all(is_never_true(when) or is_never_true(value) for when, value in branches)
             return never and (default is None or is_never_true(default))
@@ -95,33 +95,33 @@ def _is_never_false(condition: Expression) -> bool:
             return any(map(_is_never_false, arguments))
         case Call(function="not", arguments=(inner,)):
             return is_never_true(inner)
-        case Call(function=function, arguments=(Literal() as left, Literal() as right)) if (
+        case Call(function=function, arguments=(Literal() as first, Literal() as second)) if (
             function in _COMPARISONS
         ):
-            return None in (left.value, right.value) or _holds(function, left, right) is True
+            return None in (first.value, second.value) or _holds(function, first, second) is True
         case _:
             return False
 
 
-def _is_never(function: str, left: Expression, right: Expression) -> bool:
+def _is_never(function: str, first: Expression, second: Expression) -> bool:
     """Whether a comparison is never true: of constants, with NULL, or of one value with itself."""
     if function in _COMPARISONS and any(
-        isinstance(each, Literal) and each.value is None for each in (left, right)
+        isinstance(side, Literal) and side.value is None for side in (first, second)
     ):
         return True
-    if isinstance(left, Literal) and isinstance(right, Literal):
-        return _holds(function, left, right) is False
-    same = left == right and not any(subqueries(left))
+    if isinstance(first, Literal) and isinstance(second, Literal):
+        return _holds(function, first, second) is False
+    same = first == second and not any(subqueries(first))
     return same and function in _NEVER_OF_ITSELF
 
 
-def _holds(function: str, left: Literal, right: Literal) -> bool | None:
+def _holds(function: str, first: Literal, second: Literal) -> bool | None:
     """Whether a comparison of constants is true;
     None if the function is no comparison that is known here.
     """
-    kinds = {left.type.kind, right.type.kind}
+    kinds = {first.type.kind, second.type.kind}
     if function not in _COMPARISONS or not (len(kinds) == 1 or kinds <= _EXACT):
         return None  # the engine makes one type of two
-    if left.type.kind == "text" and function not in ("=", "<>"):
+    if first.type.kind == "text" and function not in ("=", "<>"):
         return None  # texts have an order of the engine's
-    return bool(_COMPARISONS[function](left.value, right.value))
+    return bool(_COMPARISONS[function](first.value, second.value))

@@ -106,10 +106,16 @@ def finest_takes_whole_price(sizes: Mapping[KeyPlaces, int | None], norm: Norm) 
     coarsest = min(sizes, key=len)
     if sizes[finest] is None:
         return False
-    each = {keys: (size or MANY) / (sizes[coarsest] or 1) for keys, size in sizes.items()}
+    groups_per_coarsest = {
+        keys: (size or MANY) / (sizes[coarsest] or 1) for keys, size in sizes.items()
+    }
     split = len(sizes) * (len(sizes) if norm == "l1" else 1)
-    finer = sum(1 / each[keys] for keys in sizes if keys != coarsest and set(coarsest) <= set(keys))
-    return each[finest] <= split / (1 + finer)
+    finer = sum(
+        1 / groups_per_coarsest[keys]
+        for keys in sizes
+        if keys != coarsest and set(coarsest) <= set(keys)
+    )
+    return groups_per_coarsest[finest] <= split / (1 + finer)
 
 
 #: How many groups a set of unknown size is taken to have.

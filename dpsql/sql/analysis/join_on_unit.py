@@ -31,7 +31,7 @@ _OUTSIDE = ""
 
 
 def require_one_unit(
-    parts: list[Leaf],
+    joined: list[Leaf],
     conditions: list[Expression],
     node: exp.Expr,
     outside: frozenset[str] = frozenset(),
@@ -43,11 +43,11 @@ def require_one_unit(
     ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources
     that rows may lack, each with the source whose unit it has where it is there.
     """
-    private = [part for part in parts if unit_of(part) is not None]
-    home = {part.alias: part.alias for part in private}
+    private = [source for source in joined if unit_of(source) is not None]
+    home = {source.alias: source.alias for source in private}
     home[_OUTSIDE] = _OUTSIDE
     owners = dict.fromkeys(outside, _OUTSIDE)
-    owners |= {alias: part.alias for part in private for alias in _aliases(part)}
+    owners |= {alias: source.alias for source in private for alias in _aliases(source)}
     owners = {**partners, **owners}
 
     def root(alias: str) -> str:
@@ -55,11 +55,11 @@ def require_one_unit(
             alias = above
         return alias
 
-    for left, right in _ties(conditions):
-        if {left.relation, right.relation} <= home.keys() | owners.keys():
-            home[root(left.relation)] = root(right.relation)
-    if len({root(part.alias) for part in private}) > 1:
-        paths = "; ".join(sorted({_path(part) for part in private}))
+    for first, second in _ties(conditions):
+        if {first.relation, second.relation} <= home.keys() | owners.keys():
+            home[root(first.relation)] = root(second.relation)
+    if len({root(source.alias) for source in private}) > 1:
+        paths = "; ".join(sorted({_path(source) for source in private}))
         refuse(
             "E_JOIN",
             f"these private tables are not joined on their unit, so a row could have two ({paths})",
@@ -67,20 +67,25 @@ def require_one_unit(
         )
 
 
-def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression]) -> str | None:
+def tied_source(
+    lacking: Relation, kept_side: list[Leaf], conditions: list[Expression]
+) -> str | None:
     """The source on the kept side of an outer join whose unit the other side has;
     None where no condition ties them.
 
     The other side is one source. A row that has it fulfils the condition,
     so it has the unit of that kept source.
     """
-    own = {alias for source in sources(lacking) for alias in _aliases(source)}
+    own_aliases = {alias for source in sources(lacking) for alias in _aliases(source)}
     others = {
-        alias: part.alias for part in kept if unit_of(part) is not None for alias in _aliases(part)
+        alias: kept_source.alias
+        for kept_source in kept_side
+        if unit_of(kept_source) is not None
+        for alias in _aliases(kept_source)
     }
-    for left, right in _ties(conditions):
-        for mine, other in ((left, right), (right, left)):
-            if mine.relation in own and other.relation in others:
+    for first, second in _ties(conditions):
+        for mine, other in ((first, second), (second, first)):
+            if mine.relation in own_aliases and other.relation in others:
                 return others[other.relation]
     return None
 
@@ -89,28 +94,28 @@ def _ties(conditions: list[Expression]) -> Iterator[tuple[ColumnRef, ColumnRef]]
     """The pairs of columns that identify the same thing and that the conditions equate."""
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
-                left.identifies is not None
-                and left.identifies == right.identifies
-                and left.type == right.type
+            case Call(function="=", arguments=(ColumnRef() as first, ColumnRef() as second)) if (
+                first.identifies is not None
+                and first.identifies == second.identifies
+                and first.type == second.type
             ):  # columns of one type are compared exactly, others as doubles
-                yield left, right
+                yield first, second
 
 
 def is_tied(relation: Relation, outside: frozenset[str]) -> bool:
     """Whether each row of the relation has the unit of the row outside that it is read for."""
-    there = sources_of_every_row(relation)
-    own = {alias for part in there for alias in _aliases(part)}
-    for left, right in _ties(conditions_of(relation)):
-        if (left.relation in own and right.relation in outside) or (
-            right.relation in own and left.relation in outside
+    inner_sources = sources_of_every_row(relation)
+    own_aliases = {alias for source in inner_sources for alias in _aliases(source)}
+    for first, second in _ties(conditions_of(relation)):
+        if (first.relation in own_aliases and second.relation in outside) or (
+            second.relation in own_aliases and first.relation in outside
         ):
             return True
-    return any(_is_tied_inside(part, outside) for part in there)
+    return any(_is_tied_inside(source, outside) for source in inner_sources)
 
 
-def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
-    match part:
+def _is_tied_inside(source: Leaf, outside: frozenset[str]) -> bool:
+    match source:
         case PerUnit(child=child):
             return is_tied(child, outside)
         case Compound(branches=branches):
@@ -118,19 +123,21 @@ def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
         case Scan() | Groups() | Constants():
             return False
         case _:
-            assert_never(part)
+            assert_never(source)
 
 
-def _aliases(part: Leaf) -> list[str]:
+def _aliases(source: Leaf) -> list[str]:
     """The names under which the columns of the source and of its parents are known."""
     return (
-        [part.alias, *(hop.alias for hop in part.hops)] if isinstance(part, Scan) else [part.alias]
+        [source.alias, *(hop.alias for hop in source.hops)]
+        if isinstance(source, Scan)
+        else [source.alias]
     )
 
 
-def _path(part: Relation) -> str:
-    if not isinstance(part, Scan):
+def _path(source: Relation) -> str:
+    if not isinstance(source, Scan):
         return "subquery → unit"
-    steps = [f"{hop.child.name} → {hop.table}.{hop.parent.name}" for hop in part.hops]
-    assert part.unit is not None
-    return f"{part.table}: {', '.join([*steps, f'{part.unit.name} is the unit'])}"
+    steps = [f"{hop.child.name} → {hop.table}.{hop.parent.name}" for hop in source.hops]
+    assert source.unit is not None
+    return f"{source.table}: {', '.join([*steps, f'{source.unit.name} is the unit'])}"

@@ -44,21 +44,21 @@ def most_in_group(declared: ContributionLimits) -> int | None:
     return least(declared.rows_per_group, declared.rows)
 
 
-def product_of(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
+def product_of(one: ContributionLimits, other: ContributionLimits) -> ContributionLimits:
     """The limits of all pairs of rows."""
     return ContributionLimits(
-        times(left.rows, right.rows),
-        times(most_groups(left), most_groups(right)),
-        times(most_in_group(left), most_in_group(right)),
+        times(one.rows, other.rows),
+        times(most_groups(one), most_groups(other)),
+        times(most_in_group(one), most_in_group(other)),
     )
 
 
-def sum_of(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
+def sum_of(one: ContributionLimits, other: ContributionLimits) -> ContributionLimits:
     """The limits of the rows of both."""
     return ContributionLimits(
-        total([left.rows, right.rows]),
-        total([most_groups(left), most_groups(right)]),
-        total([most_in_group(left), most_in_group(right)]),
+        total([one.rows, other.rows]),
+        total([most_groups(one), most_groups(other)]),
+        total([most_in_group(one), most_in_group(other)]),
     )
 
 

@@ -30,20 +30,22 @@ def normal(expression: Expression) -> Expression:
     match expression.function, expression.arguments:
         case "not", (inner,):
             return negated(inner)
-        case ("=" | "<>" as function, (left, right)):
-            return negated(_equal(left, right)) if function == "<>" else _equal(left, right)
-        case ">", (left, right):
-            return Call("<", (right, left), BOOLEAN)
-        case ">=", (left, right):
-            return negated(Call("<", (left, right), BOOLEAN))
-        case "<=", (left, right):
-            return negated(Call("<", (right, left), BOOLEAN))
-        case "is not distinct from", (left, right) if not is_nullable(left) and not is_nullable(
-            right
+        case ("=" | "<>" as function, (first, second)):
+            return negated(_equal(first, second)) if function == "<>" else _equal(first, second)
+        case ">", (first, second):
+            return Call("<", (second, first), BOOLEAN)
+        case ">=", (first, second):
+            return negated(Call("<", (first, second), BOOLEAN))
+        case "<=", (first, second):
+            return negated(Call("<", (second, first), BOOLEAN))
+        case "is not distinct from", (first, second) if not is_nullable(first) and not is_nullable(
+            second
         ):
-            return _equal(left, right)
-        case "is distinct from", (left, right) if not is_nullable(left) and not is_nullable(right):
-            return negated(_equal(left, right))
+            return _equal(first, second)
+        case "is distinct from", (first, second) if not is_nullable(first) and not is_nullable(
+            second
+        ):
+            return negated(_equal(first, second))
         case ("in", (asked, *options)):
             return _in(asked, options)
         case "is null", (asked,) if not is_nullable(asked):
@@ -63,7 +65,7 @@ def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
     """What holds wherever the conditions do, and is none of them:
     that the columns they compare have values.
     """
-    found: set[Expression] = set()
+    present: set[Expression] = set()
     for condition in conditions:
         inner = (
             condition.arguments[0]
@@ -74,12 +76,12 @@ def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
             inner.arguments if isinstance(inner, Call) and inner.function in _STRICT else (inner,)
         )
         first = compared[:1] if isinstance(inner, Call) and inner.function == "in" else compared
-        found |= {
-            negated(Call("is null", (each,), BOOLEAN))
-            for each in first
-            if isinstance(each, ColumnRef)
+        present |= {
+            negated(Call("is null", (column,), BOOLEAN))
+            for column in first
+            if isinstance(column, ColumnRef)
         }
-    return frozenset(found)
+    return frozenset(present)
 
 
 def negated(inner: Expression) -> Expression:
@@ -95,14 +97,14 @@ def negated(inner: Expression) -> Expression:
     return Call("not", (inner,), BOOLEAN)
 
 
-def _equal(left: Expression, right: Expression) -> Expression:
+def _equal(first: Expression, second: Expression) -> Expression:
     """Two values that are equal: of a truth value and a constant the truth value,
     or its negation.
     """
-    for one, other in ((left, right), (right, left)):
+    for one, other in ((first, second), (second, first)):
         if one.type == BOOLEAN and isinstance(other, Literal) and isinstance(other.value, bool):
             return one if other.value else negated(one)
-    return Call("=", tuple(sorted((left, right), key=repr)), BOOLEAN)
+    return Call("=", tuple(sorted((first, second), key=repr)), BOOLEAN)
 
 
 def _in(asked: Expression, options: list[Expression]) -> Expression:
@@ -116,22 +118,22 @@ def _in(asked: Expression, options: list[Expression]) -> Expression:
 
 def _operands(function: str, expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Call) and expression.function == function:
-        for each in parts(expression):
-            yield from _operands(function, each)
+        for operand in parts(expression):
+            yield from _operands(function, operand)
     else:
         yield expression
 
 
 def _connected(function: str, operands: list[Expression]) -> Expression:
     """AND or OR of the operands, each once; equalities of one value with constants are one list."""
-    whole, nothing = (TRUE, FALSE) if function == "and" else (FALSE, TRUE)
-    different = set(operands) - {whole}
-    if nothing in different:
-        return nothing
+    neutral, absorbing = (TRUE, FALSE) if function == "and" else (FALSE, TRUE)
+    different = set(operands) - {neutral}
+    if absorbing in different:
+        return absorbing
     if function == "or":
         different = set(_listed(different))
     if not different:
-        return whole
+        return neutral
     first, *others = sorted(different, key=repr)
     for other in others:
         first = Call(function, (first, other), BOOLEAN)
@@ -142,11 +144,11 @@ def _listed(operands: set[Expression]) -> Iterator[Expression]:
     """The operands of an OR, in which the constants that one value may equal are one list."""
     options: dict[Expression, set[Expression]] = {}
     for operand in operands:
-        asked, own = _options(operand)
+        asked, constants_of_operand = _options(operand)
         if asked is None:
             yield operand
         else:
-            options.setdefault(asked, set()).update(own)
+            options.setdefault(asked, set()).update(constants_of_operand)
     for value, constants in options.items():
         yield _in(value, list(constants))
 
@@ -158,8 +160,8 @@ def _options(condition: Expression) -> tuple[Expression | None, list[Expression]
             isinstance(option, Literal) for option in options
         ):
             return asked, options
-        case Call(function="=", arguments=(left, right)):
-            for one, other in ((left, right), (right, left)):
+        case Call(function="=", arguments=(first, second)):
+            for one, other in ((first, second), (second, first)):
                 if isinstance(other, Literal) and not isinstance(one, Literal):
                     return one, [other]
     return None, []

@@ -94,7 +94,7 @@ def normal_core(core: Core) -> NormalCore:
         if isinstance(table, Scan) and table.cut is not None
     ]
     spelling = Spelling(
-        names, {(alias, name): read for alias, cut in cut for name, read in cut.characters}
+        names, {(alias, name): length for alias, cut in cut for name, length in cut.characters}
     )
     return NormalCore(
         tuple(renamed(_whole(table), spelling) for table in ordered),
@@ -112,23 +112,25 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
     groups. What averages alone read is asked for as what others read, whatever its limit
     (`dpsql/planning/view_matching.py` keeps none).
     """
-    found = [] if cell.condition is None else [cell.condition]
+    conditions = [] if cell.condition is None else [cell.condition]
     match cell:
         case RowCount(argument=argument):
-            return _counted(core, argument, found)
+            return _counted(core, argument, conditions)
         case UnitCount():
             kind = "rows" if core.unit_has_one_row else "units"
-            return NormalCell(kind, (), core.conditions | normal_conditions(found, core.spelling))
+            return NormalCell(
+                kind, (), core.conditions | normal_conditions(conditions, core.spelling)
+            )
         case DistinctCount(argument=argument):
-            return _made(core, "distinct", (argument,), found)
+            return _made(core, "distinct", (argument,), conditions)
         case ClampedSum(argument=Literal(value=1), centred=False):
-            return _counted(core, None, found)
+            return _counted(core, None, conditions)
         case ClampedSum(argument=Case() as chosen, centred=False) if _chooses_one(chosen):
-            return _counted(core, None, [*found, chosen.branches[0][0]])
+            return _counted(core, None, [*conditions, chosen.branches[0][0]])
         case ClampedSum(argument=argument, centred=centred):
-            return _made(core, "centred sum" if centred else "sum", (argument,), found)
-        case ProductSum(left=left, right=right):
-            return _made(core, "products", tuple(sorted((left, right), key=repr)), found)
+            return _made(core, "centred sum" if centred else "sum", (argument,), conditions)
+        case ProductSum(left=first, right=second):
+            return _made(core, "products", tuple(sorted((first, second), key=repr)), conditions)
         case Histogram() | Frequencies() | UnitNorms() | NormClippedSum():
             return None
         case _:
@@ -147,18 +149,22 @@ def counted(argument: Expression | None, conditions: frozenset[Expression]) -> N
     return NormalCell("rows", (), conditions | known)
 
 
-def _counted(core: NormalCore, argument: Expression | None, found: list[Expression]) -> NormalCell:
-    conditions = core.conditions | normal_conditions(found, core.spelling)
+def _counted(
+    core: NormalCore, argument: Expression | None, own_conditions: list[Expression]
+) -> NormalCell:
+    conditions = core.conditions | normal_conditions(own_conditions, core.spelling)
     return counted(
         None if argument is None else normal(renamed(argument, core.spelling)), conditions
     )
 
 
 def _made(
-    core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]
+    core: NormalCore, kind: str, arguments: tuple[Expression, ...], own_conditions: list[Expression]
 ) -> NormalCell:
-    own = tuple(normal(renamed(argument, core.spelling)) for argument in arguments)
-    return NormalCell(kind, own, core.conditions | normal_conditions(found, core.spelling))
+    normal_arguments = tuple(normal(renamed(argument, core.spelling)) for argument in arguments)
+    return NormalCell(
+        kind, normal_arguments, core.conditions | normal_conditions(own_conditions, core.spelling)
+    )
 
 
 def _not_null_condition(argument: Expression) -> Expression:
@@ -189,9 +195,9 @@ def _joined(relation: Relation) -> tuple[list[Relation], list[Expression]]:
         case Filter(child=child, condition=condition):
             tables, conditions = _joined(child)
             return tables, [*conditions, condition]
-        case Join(left=left, right=right, kind="inner", condition=condition):
-            (one, ours) = _joined(left)
-            (other, theirs) = _joined(right)
+        case Join(left=left_side, right=right_side, kind="inner", condition=condition):
+            (one, ours) = _joined(left_side)
+            (other, theirs) = _joined(right_side)
             return one + other, [*ours, *theirs, *([] if condition is None else [condition])]
         case _:
             return [relation], []
@@ -219,18 +225,18 @@ def renamed(value: ValueT, spelling: Spelling) -> ValueT:
 
 def _renamed(value: Any, spelling: Spelling) -> object:
     if isinstance(value, tuple):
-        return tuple(_renamed(each, spelling) for each in value)
+        return tuple(_renamed(element, spelling) for element in value)
     if isinstance(value, ContributionLimits):  # what averages weigh is no cell of a view
         return replace(value, averaged_rows_per_group=None)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed: dict[str, object] = {}
     for field in fields(value):
-        own = getattr(value, field.name)
-        if field.name in ("alias", "relation") and isinstance(own, str):
-            changed[field.name] = spelling.names.get(own, own)
-        elif isinstance(own, tuple) or is_dataclass(own):
-            changed[field.name] = _renamed(own, spelling)
+        field_value = getattr(value, field.name)
+        if field.name in ("alias", "relation") and isinstance(field_value, str):
+            changed[field.name] = spelling.names.get(field_value, field_value)
+        elif isinstance(field_value, tuple) or is_dataclass(field_value):
+            changed[field.name] = _renamed(field_value, spelling)
     if isinstance(value, ColumnRef) and (value.relation, value.name) in spelling.characters:
         changed["name"] = f"{value.name}\0{spelling.characters[value.relation, value.name]}"
     return replace(value, **changed) if changed else value
@@ -240,10 +246,12 @@ def normal_conditions(conditions: list[Expression], spelling: Spelling) -> froze
     """Conditions that all must hold, each once and in its normal form,
     without those that cannot fail.
     """
-    found = {
+    normal_conjuncts = {
         normal(renamed(conjunct, spelling))
         for condition in conditions
         for conjunct in conjuncts(condition)
     }
-    split = {conjunct for each in found for conjunct in conjuncts(each)}
+    split = {
+        conjunct for conjunct_form in normal_conjuncts for conjunct in conjuncts(conjunct_form)
+    }
     return frozenset(split - {TRUE})

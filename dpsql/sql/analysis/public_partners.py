@@ -61,16 +61,18 @@ def with_partners(
     A join in which private rows meet one public row at most stays as it is, and so does one whose
     public rows nobody counts: the statement is refused for its work.
     """
-    found: dict[str, set[tuple[ColumnRef, ...]]] = {}
+    column_sets: dict[str, set[tuple[ColumnRef, ...]]] = {}
     for listed in keys:
         by_source: dict[str, dict[str, ColumnRef]] = {}
         for key in listed:
             if isinstance(key, ColumnRef):
                 by_source.setdefault(key.relation, {})[key.name] = key
-        for alias, read in by_source.items():
-            found.setdefault(alias, set()).add(tuple(read[name] for name in sorted(read)))
+        for alias, columns_by_name in by_source.items():
+            column_sets.setdefault(alias, set()).add(
+                tuple(columns_by_name[name] for name in sorted(columns_by_name))
+            )
     return _with_partners(
-        relation, {alias: frozenset(sets) for alias, sets in found.items()}, fanout
+        relation, {alias: frozenset(sets) for alias, sets in column_sets.items()}, fanout
     )
 
 
@@ -89,9 +91,11 @@ def _replaced(
     relation: _Value, partners: Mapping[str, Partners], keys: _KeyColumns, fanout: Fanout
 ) -> _Value:
     match relation:
-        case Join(left=left, right=right):
-            left = _replaced(left, partners, keys, fanout)
-            return replace(relation, left=left, right=_replaced(right, partners, keys, fanout))
+        case Join(left=left_side, right=right_side):
+            left_side = _replaced(left_side, partners, keys, fanout)
+            return replace(
+                relation, left=left_side, right=_replaced(right_side, partners, keys, fanout)
+            )
         case Filter(child=child):
             return replace(relation, child=_replaced(child, partners, keys, fanout))
         case Scan() | Constants() if unit_of(relation) is None:
@@ -100,8 +104,10 @@ def _replaced(
             return relation
         case PerUnit() | Compound() if unit_of(relation) is None:
             return replace(relation, partners=partners.get(relation.alias))
-        case PerUnit(child=child, keys=own):
-            return replace(relation, child=with_partners(child, [[key for _, key in own]], fanout))
+        case PerUnit(child=child, keys=unit_keys):
+            return replace(
+                relation, child=with_partners(child, [[key for _, key in unit_keys]], fanout)
+            )
         case Compound(alias=alias, branches=branches):
             asked = keys.get(alias, frozenset())
             return replace(
@@ -135,34 +141,34 @@ def _partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> dict[str
 
 def _of_step(
     order: JoinOrder,
-    place: int,
+    index: int,
     public: list[str],
     keys: Iterable[tuple[ColumnRef, ...]],
     fanout: Fanout,
 ) -> Partners:
-    step = order.steps[place]
+    step = order.steps[index]
     work = UnitWork(fanout)
     source = step.source
-    before = order.outside.union(*(aliases(each.source) for each in order.steps[:place]))
+    before = order.outside.union(*(aliases(earlier.source) for earlier in order.steps[:index]))
     conditions = [*step.on, *order.where]
     constant = {column.name for column in _constant(source, conditions)}
-    given = constant | {column.name for column in equated(source, conditions, before)}
+    fixed = constant | {column.name for column in equated(source, conditions, before)}
     through = {
         other.relation
-        for own, other in equalities(conditions)
-        if own.relation == source.alias and other.relation in before and other.relation in public
+        for one, other in equalities(conditions)
+        if one.relation == source.alias and other.relation in before and other.relation in public
     }
     counting = _Counting(source, work, fanout, conditions)
     rows = counting.most(constant, ranges=False)
     groups = []
-    for listed in sorted(keys, key=lambda each: [column.name for column in each]):
+    for listed in sorted(keys, key=lambda key_columns: [column.name for column in key_columns]):
         names = {column.name for column in listed}
-        most = _at_least_one(counting.most(given | names), step)
+        most = _at_least_one(counting.most(fixed | names), step)
         different = prod(_number_of_values(source, column, rows, fanout) for column in listed)
         groups.append(
             GroupPartners(tuple(sorted(names)), most, _with_padding(min(rows, different), step))
         )
-    most = _at_least_one(counting.most(given), step)
+    most = _at_least_one(counting.most(fixed), step)
     return Partners(most, _with_padding(rows, step), tuple(sorted(through)), tuple(groups))
 
 
@@ -222,9 +228,9 @@ def _ranges(source: Leaf, conditions: Iterable[Expression]) -> Iterator[PublicRa
     highs: list[_End] = []
     for condition in conditions:
         match condition:
-            case Call(function="<" | "<=" | ">" | ">=" as operator, arguments=(left, right)):
+            case Call(function="<" | "<=" | ">" | ">=" as operator, arguments=(first, second)):
                 strict = operator in ("<", ">")
-                low, high = (left, right) if operator in ("<", "<=") else (right, left)
+                low, high = (first, second) if operator in ("<", "<=") else (second, first)
                 if _is_end(source, low) and not _reads(source, high):
                     lows.append((low, high, strict))
                 if _is_end(source, high) and not _reads(source, low):

@@ -86,14 +86,19 @@ def quantum(
 
 def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
     """The sizes from one step to so many, each by `RATIO` larger than the one before."""
-    found = list[Fraction]()
+    exact_sizes = list[Fraction]()
     size = Fraction(1)
     while size < largest:
-        found.append(floor(size) * step)
+        exact_sizes.append(floor(size) * step)
         size *= RATIO
-    found.append(max(largest, 1) * step)
-    whole = all(each.denominator == 1 for each in found) and found[-1] < LARGEST_INTEGER
-    return tuple(int(each) if whole else float(each) for each in found)
+    exact_sizes.append(max(largest, 1) * step)
+    are_integers = (
+        all(exact_size.denominator == 1 for exact_size in exact_sizes)
+        and exact_sizes[-1] < LARGEST_INTEGER
+    )
+    return tuple(
+        int(exact_size) if are_integers else float(exact_size) for exact_size in exact_sizes
+    )
 
 
 def norm_grid(expression: Expression) -> tuple[Fraction, int]:
@@ -128,16 +133,16 @@ class ProductQuantum:
         return self.left.size * self.right.size * self.divisor
 
 
-def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
+def product_quantum(one: Expression, other: Expression) -> ProductQuantum:
     """The grid of products of two expressions with finite bounds; squares are never negative,
     and so have a middle.
     """
-    first = quantum(left)
-    second = quantum(right)
+    first = quantum(one)
+    second = quantum(other)
     most = first.reach * second.reach
     divisor = 2 ** max(0, most.bit_length() - PRODUCT_BITS)
     half = divisor // 2
-    if left == right:
+    if one == other:
         high = (most + half) // divisor
         middle = high // 2
         return ProductQuantum(
@@ -236,15 +241,16 @@ class Bins:
         """Whether each bin is one value, so that nothing is lost by counting in bins."""
         return self.width == 1
 
-    def value(self, place: int) -> Fraction:
+    def value(self, index: int) -> Fraction:
         """The value of a bin that is one."""
-        return (self.low + place) * self.size
+        return (self.low + index) * self.size
 
-    def position(self, place: int, part: Fraction) -> Fraction:
-        """The point that lies ``part`` of the way through a bin, kept within the bounds."""
-        start = self.low + place * self.width - Fraction(1, 2)
+    def position(self, index: int, share: Fraction) -> Fraction:
+        """The point that lies ``share`` of the way through a bin, kept within the bounds."""
+        start = self.low + index * self.width - Fraction(1, 2)
         return (
-            min(max(start + part * self.width, Fraction(self.low)), Fraction(self.high)) * self.size
+            min(max(start + share * self.width, Fraction(self.low)), Fraction(self.high))
+            * self.size
         )
 
 

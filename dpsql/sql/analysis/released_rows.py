@@ -75,8 +75,8 @@ def _without_choice_of_groups(core: Core) -> Core:
                     for column in columns(condition)
                     if column.relation == scan.alias
                 }
-    found = replace(core, relation=_rest(core.relation, same, dropped))
-    _, expressions = everything_in(replace(found, keys=()))
+    reduced = replace(core, relation=_rest(core.relation, same, dropped))
+    _, expressions = everything_in(replace(reduced, keys=()))
     return (
         core
         if any(
@@ -84,14 +84,14 @@ def _without_choice_of_groups(core: Core) -> Core:
             for expression in expressions
             for column in columns(expression)
         )
-        else found
+        else reduced
     )
 
 
 def _equal_columns(condition: Expression) -> set[ColumnRef]:
     match condition:
-        case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
-            return {left, right}
+        case Call(function="=", arguments=(ColumnRef() as first, ColumnRef() as second)):
+            return {first, second}
         case _:
             return set()
 
@@ -101,22 +101,22 @@ def _rest(relation: Relation, same: set[ColumnRef], dropped: set[str]) -> Relati
 
     def rest(condition: Expression | None) -> Expression | None:
         parts = [] if condition is None else conjuncts(condition)
-        return conjunction([part for part in parts if not set(columns(part)) <= same])
+        return conjunction([conjunct for conjunct in parts if not set(columns(conjunct)) <= same])
 
     match relation:
         case Filter(child=child, condition=condition):
             child = _rest(child, same, dropped)
             more = rest(condition)
             return child if more is None else Filter(child, more)
-        case Join(left=left, right=right, kind="inner", condition=condition):
-            left = _rest(left, same, dropped)
-            right = _rest(right, same, dropped)
+        case Join(left=left_side, right=right_side, kind="inner", condition=condition):
+            left_side = _rest(left_side, same, dropped)
+            right_side = _rest(right_side, same, dropped)
             more = rest(condition)
-            for side, other in ((left, right), (right, left)):
+            for side, other in ((left_side, right_side), (right_side, left_side)):
                 if isinstance(side, Scan) and side.alias in dropped:
                     return other if more is None else Filter(other, more)
-            return Join(left, right, "inner", more)
-        case Join(left=left, kind="left"):
-            return replace(relation, left=_rest(left, same, dropped))
+            return Join(left_side, right_side, "inner", more)
+        case Join(left=left_side, kind="left"):
+            return replace(relation, left=_rest(left_side, same, dropped))
         case _:
             return relation

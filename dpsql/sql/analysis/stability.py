@@ -45,11 +45,11 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
     A private row counts as often as it meets public rows.
     """
     partners = most_partners(relation)
-    whole = _private_limits(relation, averaged)
+    private = _private_limits(relation, averaged)
     return (
-        whole
+        private
         if partners == 1
-        else product_of(whole, ContributionLimits(partners, partners, partners))
+        else product_of(private, ContributionLimits(partners, partners, partners))
     )
 
 
@@ -57,7 +57,7 @@ def most_partners(relation: Relation) -> int:
     """The most combinations of public rows that one private row meets in the relation's own
     joins.
     """
-    return prod(each.most for _, each in joined_partners(relation))
+    return prod(partners.most for _, partners in joined_partners(relation))
 
 
 def joined_partners(relation: Relation) -> list[tuple[Leaf, Partners]]:
@@ -84,22 +84,28 @@ def is_multiplied(relation: Relation) -> bool:
 def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
     """What one unit may contribute if each row meets one public row at most."""
 
-    def of(part: Relation) -> ContributionLimits:
-        return _private_limits(part, averaged)
+    def of(side: Relation) -> ContributionLimits:
+        return _private_limits(side, averaged)
 
     match relation:
         case Scan(limits=declared):
             return declared.of_averages if averaged else declared
-        case Join(left=left, right=right, kind="full"):
-            return larger_of(product_of(of(left), of(right)), sum_of(of(left), of(right)))
-        case Join(left=left, right=right, kind="left") if _partner_is_one(relation):
-            return of(left)
-        case Join(left=left, right=right, kind="left") if _is_partner_once(relation):
-            return sum_of(of(left), of(right))
-        case Join(left=left, right=right):
-            if not _multiplies(left):
-                return of(right)
-            return product_of(of(left), of(right)) if _multiplies(right) else of(left)
+        case Join(left=left_side, right=right_side, kind="full"):
+            return larger_of(
+                product_of(of(left_side), of(right_side)), sum_of(of(left_side), of(right_side))
+            )
+        case Join(left=left_side, right=right_side, kind="left") if _partner_is_one(relation):
+            return of(left_side)
+        case Join(left=left_side, right=right_side, kind="left") if _is_partner_once(relation):
+            return sum_of(of(left_side), of(right_side))
+        case Join(left=left_side, right=right_side):
+            if not _multiplies(left_side):
+                return of(right_side)
+            return (
+                product_of(of(left_side), of(right_side))
+                if _multiplies(right_side)
+                else of(left_side)
+            )
         case Filter(child=child):
             return of(child)
         case PerUnit(child=child):
@@ -111,10 +117,10 @@ def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
         ):
             return limits(first.relation, averaged)
         case Compound(branches=(first, *others)):
-            whole = limits(first.relation, averaged)
+            sum_of_branches = limits(first.relation, averaged)
             for other in others:
-                whole = sum_of(whole, limits(other.relation, averaged))
-            return whole
+                sum_of_branches = sum_of(sum_of_branches, limits(other.relation, averaged))
+            return sum_of_branches
         case Compound() | Constants():
             return ContributionLimits(1, 1, 1)
         case _:
@@ -144,13 +150,13 @@ def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     if not named:
         return private
     multiplied = {source.alias: partners for source, partners in joined_partners(relation)}
-    whole = times(
+    most = times(
         most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named)
     )
     if any(alias not in multiplied for alias in named):
-        return whole
+        return most
     values = prod(_values(multiplied[source.alias], _read_of(source, keys)) for source in public)
-    return least(whole, times(private, values))
+    return least(most, times(private, values))
 
 
 def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
@@ -158,7 +164,7 @@ def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
     if isinstance(source, Compound) and is_multiplied(source):
         listed = _listed_keys(source, keys)
         if listed is not None:
-            return total([groups_by(relation, its) for relation, its in listed])
+            return total([groups_by(relation, branch_keys) for relation, branch_keys in listed])
     return most_groups(limits(source))
 
 
@@ -168,13 +174,15 @@ def _listed_keys(
     """For each branch whose rows are there, its relation and what the keys stand for in it;
     None if these compute.
     """
-    read = [
+    keys_of_compound = [
         key for key in keys if any(column.relation == compound.alias for column in columns(key))
     ]
     places = [
-        int(key.name[1:]) for key in read if isinstance(key, ColumnRef) and key.name[1:].isdigit()
+        int(key.name[1:])
+        for key in keys_of_compound
+        if isinstance(key, ColumnRef) and key.name[1:].isdigit()
     ]
-    if len(places) < len(read):
+    if len(places) < len(keys_of_compound):
         return None
     branches = (
         compound.branches if compound.operator in ("union all", "union") else compound.branches[:1]
@@ -202,10 +210,10 @@ def _read_of(source: Leaf, keys: list[Expression]) -> set[str]:
     }
 
 
-def _values(partners: Partners, read: set[str]) -> int:
+def _values(partners: Partners, names: set[str]) -> int:
     """How many different values these columns of a public source have together at most."""
     return min(
-        [partners.rows, *(group.values for group in partners.groups if read <= set(group.columns))]
+        [partners.rows, *(group.values for group in partners.groups if names <= set(group.columns))]
     )
 
 
@@ -222,15 +230,17 @@ def rows_per_group(
         case Filter(child=child):
             return rows_per_group(child, keys, averaged)
         case PerUnit(alias=alias):
-            shown = {
+            key_names = {
                 key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias
             }
-            return 1 if {name for name, _ in relation.further_keys} <= shown else None
+            return 1 if {name for name, _ in relation.further_keys} <= key_names else None
         case Compound() if is_multiplied(relation):
             listed = _listed_keys(relation, keys)
             if listed is None:
                 return limits(relation, averaged).rows_per_group
-            return total([rows_per_group(inner, its, averaged) for inner, its in listed])
+            return total(
+                [rows_per_group(inner, branch_keys, averaged) for inner, branch_keys in listed]
+            )
         case Join() if most_partners(relation) > 1:
             private = _private_limits(relation, averaged)
             return times(most_in_group(private), partners_in_group(relation, keys))
@@ -263,9 +273,9 @@ def _partner_is_one(join: Join) -> bool:
     match join.right:
         case PerUnit(alias=alias, keys=keys):
             equal = {
-                own.name
-                for own, other in _equal(join.condition)
-                if own.relation == alias != other.relation
+                column.name
+                for column, other in _equal(join.condition)
+                if column.relation == alias != other.relation
             }
             return bool(keys) and {name for name, _ in keys} <= equal
         case _:
@@ -279,11 +289,11 @@ def _is_partner_once(join: Join) -> bool:
     scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
     return any(
         key.relation in scans
-        and own.relation not in scans
-        and own.identifies == f"{scans[key.relation].table}.{key.name}"
-        and own.type == key.type
+        and column.relation not in scans
+        and column.identifies == f"{scans[key.relation].table}.{key.name}"
+        and column.type == key.type
         and _stands_once(join.left, key.relation)
-        for key, own in _equal(join.condition)
+        for key, column in _equal(join.condition)
     )
 
 
@@ -294,12 +304,14 @@ def _stands_once(relation: Relation, alias: str) -> bool:
     match relation:
         case Filter(child=child):
             return _stands_once(child, alias)
-        case Join(left=left, kind="left"):
-            if alias in {source.alias for source in sources(left)}:
-                return _partner_is_one(relation) and _stands_once(left, alias)
-            return _private_limits(left, averaged=False).rows == 1 or _is_partner_once(relation)
-        case Scan(alias=own):
-            return own == alias
+        case Join(left=left_side, kind="left"):
+            if alias in {source.alias for source in sources(left_side)}:
+                return _partner_is_one(relation) and _stands_once(left_side, alias)
+            return _private_limits(left_side, averaged=False).rows == 1 or _is_partner_once(
+                relation
+            )
+        case Scan(alias=scan_alias):
+            return scan_alias == alias
         case _:
             return False
 
@@ -308,9 +320,9 @@ def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]
     """The pairs of columns that the condition equates, either way round."""
     for conjunct in conjuncts(condition):
         match conjunct:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
-                yield left, right
-                yield right, left
+            case Call(function="=", arguments=(ColumnRef() as first, ColumnRef() as second)):
+                yield first, second
+                yield second, first
             case _:
                 pass
 
@@ -330,8 +342,8 @@ def sources(relation: Relation) -> list[Leaf]:
     match relation:
         case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation]
-        case Join(left=left, right=right):
-            return sources(left) + sources(right)
+        case Join(left=left_side, right=right_side):
+            return sources(left_side) + sources(right_side)
         case Filter(child=child):
             return sources(child)
         case _:
@@ -347,8 +359,8 @@ def sources_of_every_row(relation: Relation) -> list[Leaf]:
             return [relation]
         case Filter(child=child) | Join(left=child, kind="left"):
             return sources_of_every_row(child)
-        case Join(left=left, right=right, kind="inner"):
-            return sources_of_every_row(left) + sources_of_every_row(right)
+        case Join(left=left_side, right=right_side, kind="inner"):
+            return sources_of_every_row(left_side) + sources_of_every_row(right_side)
         case Join():
             return []
         case _:
@@ -362,9 +374,9 @@ def conditions_of(relation: Relation) -> list[Expression]:
     match relation:
         case Filter(child=child, condition=condition):
             return [*conjuncts(condition), *conditions_of(child)]
-        case Join(left=left, right=right, kind="inner", condition=condition):
-            return [*conjuncts(condition), *conditions_of(left), *conditions_of(right)]
-        case Join(left=left, kind="left"):
-            return conditions_of(left)
+        case Join(left=left_side, right=right_side, kind="inner", condition=condition):
+            return [*conjuncts(condition), *conditions_of(left_side), *conditions_of(right_side)]
+        case Join(left=left_side, kind="left"):
+            return conditions_of(left_side)
         case _:
             return []

@@ -61,5 +61,7 @@ def without_bounds(argument: Expression, node: exp.Expr) -> str:
 
 def _unbounded_columns(expression: Expression) -> list[ColumnRef]:
     """The numeric columns without declared bounds: the ones to name when a sum has none."""
-    found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
-    return [column for column in found if column.type.is_numeric or column.type.is_temporal]
+    unbounded = dict.fromkeys(
+        column for column in columns(expression) if not bounds(column).is_finite
+    )
+    return [column for column in unbounded if column.type.is_numeric or column.type.is_temporal]

@@ -51,7 +51,7 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
         "joins",
         "where",
         code="E_SUBQ",
-        what="this form of a subquery for each row",
+        subject="this form of a subquery for each row",
     )
     where = select.args.get("where")
     pairs: list[tuple[exp.Expr, exp.Expr]] = []

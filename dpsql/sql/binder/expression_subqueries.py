@@ -233,7 +233,7 @@ class Subqueries:
             "joins",
             "where",
             code="E_SUBQ",
-            what="a single value with GROUP BY",
+            subject="a single value with GROUP BY",
         )
         inner = self._binding.source_from(select, ctes, self._from.scope)
         where = select.args.get("where")

@@ -374,7 +374,7 @@ def function_named(call: exp.Expr) -> AggregateFunction | None:
     else:
         names = list(call.sql_names()) if isinstance(call, exp.Func) else []
     return next(
-        (found for name in names if (found := _BY_SPELLING.get(name.lower())) is not None), None
+        (named for name in names if (named := _BY_SPELLING.get(name.lower())) is not None), None
     )
 
 

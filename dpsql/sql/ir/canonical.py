@@ -38,7 +38,7 @@ def canonical(value: object) -> object:
         case tuple() | list():
             return [type(value).__name__, *map(canonical, value)]
         case frozenset():
-            return ["frozenset", *sorted((canonical(each) for each in value), key=json.dumps)]
+            return ["frozenset", *sorted((canonical(element) for element in value), key=json.dumps)]
         case AggregateFunction():
             return value.name
         case _ if is_dataclass(value):
@@ -56,6 +56,8 @@ def digest(value: object) -> str:
     return text_digest(canonical(value))
 
 
-def text_digest(whole: object) -> str:
+def text_digest(json_value: object) -> str:
     """A digest of what is JSON already."""
-    return blake2b(json.dumps(whole, ensure_ascii=True).encode("ascii"), digest_size=32).hexdigest()
+    return blake2b(
+        json.dumps(json_value, ensure_ascii=True).encode("ascii"), digest_size=32
+    ).hexdigest()

@@ -65,7 +65,11 @@ class Aggregate:
     def reads(self) -> tuple[Expression, ...]:
         """All expressions that it is made of."""
         return (
-            *(each for each in (self.argument, self.other, self.condition) if each is not None),
+            *(
+                expression
+                for expression in (self.argument, self.other, self.condition)
+                if expression is not None
+            ),
             *self.groups,
         )
 

@@ -121,7 +121,9 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
         case Call(arguments=arguments):
             return arguments
         case Case(branches=branches, default=default):
-            inner = tuple(part for branch in branches for part in branch)
+            inner = tuple(
+                expression_of_branch for branch in branches for expression_of_branch in branch
+            )
             return inner if default is None else (*inner, default)
         case Cast(argument=argument):
             return (argument,)
@@ -135,16 +137,16 @@ def subqueries(expression: Expression) -> Iterator[Subquery]:
     """The subqueries that stand in the expression, without those inside them."""
     if isinstance(expression, Subquery):
         yield expression
-    for part in parts(expression):
-        yield from subqueries(part)
+    for inner in parts(expression):
+        yield from subqueries(inner)
 
 
 def columns(expression: Expression) -> Iterator[ColumnRef]:
     """Every column that the expression reads, as often as it reads it."""
     if isinstance(expression, ColumnRef):
         yield expression
-    for part in parts(expression):
-        yield from columns(part)
+    for inner in parts(expression):
+        yield from columns(inner)
 
 
 def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -190,26 +192,26 @@ def conjuncts(expression: Expression | None) -> Iterator[Expression]:
 
 def conjunction(conditions: list[Expression]) -> Expression | None:
     """The AND of the conditions; None where there is none."""
-    whole: Expression | None = None
+    combined: Expression | None = None
     for condition in conditions:
-        whole = condition if whole is None else Call("and", (whole, condition), BOOLEAN)
-    return whole
+        combined = condition if combined is None else Call("and", (combined, condition), BOOLEAN)
+    return combined
 
 
 def connected(expressions: Sequence[Expression]) -> list[list[Expression]]:
     """The expressions in groups that have no source in common with each other."""
     groups: list[tuple[set[str], list[Expression]]] = []
     for expression in expressions:
-        read = relations_of(expression)
+        relations = relations_of(expression)
         members = [expression]
         apart = []
         for group in groups:
-            if group[0] & read:
-                read = read | group[0]
+            if group[0] & relations:
+                relations = relations | group[0]
                 members = group[1] + members
             else:
                 apart.append(group)
-        groups = [*apart, (read, members)]
+        groups = [*apart, (relations, members)]
     return [members for _, members in groups]
 
 

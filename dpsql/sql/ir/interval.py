@@ -92,9 +92,9 @@ class Interval:
         )
 
 
-def _half_bounded_product(left: Interval, right: Interval) -> Interval:
+def _half_bounded_product(one: Interval, other: Interval) -> Interval:
     """Two intervals from 0 upwards stay from 0 upwards; everything else loses its bounds."""
-    nonnegative = all(part.low is not None and part.low >= 0 for part in (left, right))
+    nonnegative = all(factor.low is not None and factor.low >= 0 for factor in (one, other))
     return Interval(Fraction(0), None) if nonnegative else EVERYTHING
 
 

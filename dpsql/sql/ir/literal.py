@@ -107,16 +107,16 @@ def parameter(value: object, node: exp.Expr) -> Literal:
     if value is None:
         return NULL
     for kind, facts in TYPES.items():
-        found = facts.parameter(value)
-        match found:
+        converted = facts.parameter(value)
+        match converted:
             case None:
                 continue
             case str():
-                return quoted(found, node)
+                return quoted(converted, node)
             case Decimal():
-                return typed_number(found, node)
+                return typed_number(converted, node)
             case _:
-                return Literal(found, SqlType(kind))
+                return Literal(converted, SqlType(kind))
     refuse(
         "E_PARAM",
         f"a parameter of type {type(value).__name__} with this value has no SQL form",

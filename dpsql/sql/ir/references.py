@@ -45,18 +45,18 @@ def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
     A cell may read fewer tables than its aggregate:
     whether a value is NULL is not asked where it never is.
     """
-    arguments = [part for cell in cells for part in _read_of(cell)]
+    arguments = [expression for cell in cells for expression in _read_of(cell)]
     leaves = () if core.domain is None else core.domain.tables
-    whole = tables_of(core.relation) | tables_in(*core.keys, *arguments)
-    return whole.union(*map(tables_of, leaves))
+    tables = tables_of(core.relation) | tables_in(*core.keys, *arguments)
+    return tables.union(*map(tables_of, leaves))
 
 
 def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
     match cell:
         case UnitCount(condition=condition):
             return (condition,)
-        case ProductSum(left=left, right=right, condition=condition):
-            return left, right, condition
+        case ProductSum(left=first, right=second, condition=condition):
+            return first, second, condition
         case RowCount() | DistinctCount() | ClampedSum() | Histogram() | Frequencies():
             return cell.argument, cell.condition
         case NormClippedSum(argument=argument, condition=condition, norm=norm):
@@ -74,8 +74,8 @@ def tables_of(relation: Relation) -> frozenset[TableRead]:
         case Scan(table=table, hops=hops, derived=derived, keep=keep, path=path):
             hops = path.hops if keep is not None and path is not None else hops
             return frozenset({(derived, table), *((False, hop.table) for hop in hops)})
-        case Join(left=left, right=right):
-            return tables_of(left) | tables_of(right) | inside
+        case Join(left=left_side, right=right_side):
+            return tables_of(left_side) | tables_of(right_side) | inside
         case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return tables_of(child) | inside
         case Compound(branches=branches):
@@ -91,15 +91,17 @@ def is_held(relation: Relation) -> bool:
     here or in a subquery.
     """
     inside = [
-        subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)
+        subquery.relation
+        for expression in expressions_of(relation)
+        for subquery in subqueries(expression)
     ]
     match relation:
         case Scan(keep=keep):
             return keep is not None
         case Constants():
             return False
-        case Join(left=left, right=right):
-            return any(map(is_held, [left, right, *inside]))
+        case Join(left=left_side, right=right_side):
+            return any(map(is_held, [left_side, right_side, *inside]))
         case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return any(map(is_held, [child, *inside]))
         case Compound(branches=branches):
@@ -110,13 +112,13 @@ def is_held(relation: Relation) -> bool:
 
 def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
     """Every table that subqueries in the expressions read."""
-    found = [
+    inner_tables = [
         tables_of(subquery.relation) | tables_in(*_arguments(subquery.aggregate))
         for expression in expressions
         if expression is not None
         for subquery in subqueries(expression)
     ]
-    return frozenset().union(*found)
+    return frozenset().union(*inner_tables)
 
 
 def reads_private(relation: Relation) -> bool:
@@ -124,7 +126,9 @@ def reads_private(relation: Relation) -> bool:
     or a condition of it looks at rows that do.
     """
     inside = [
-        subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)
+        subquery.relation
+        for expression in expressions_of(relation)
+        for subquery in subqueries(expression)
     ]
     if unit_of(relation) is not None or any(map(reads_private, inside)):
         return True
@@ -133,8 +137,8 @@ def reads_private(relation: Relation) -> bool:
             return False
         case Compound(branches=branches):
             return any(reads_private(branch.relation) for branch in branches)
-        case Join(left=left, right=right):
-            return reads_private(left) or reads_private(right)
+        case Join(left=left_side, right=right_side):
+            return reads_private(left_side) or reads_private(right_side)
         case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return reads_private(child)
         case _:
@@ -168,8 +172,8 @@ def _outputs(branch: Branch) -> list[Expression]:
 
 
 def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
-    parts = () if aggregate is None else (aggregate.argument, aggregate.condition)
-    return [part for part in parts if part is not None]
+    operands = () if aggregate is None else (aggregate.argument, aggregate.condition)
+    return [operand for operand in operands if operand is not None]
 
 
 def outer_columns(
@@ -178,43 +182,45 @@ def outer_columns(
     """The columns that the relation, or an aggregate of its rows,
     reads and that belong to no relation in it.
     """
-    known, read = _named(relation)
-    read += [column for argument in _arguments(aggregate) for column in columns(argument)]
-    return tuple(dict.fromkeys(column for column in read if column.relation not in known))
+    known, columns_read = _named(relation)
+    columns_read += [column for argument in _arguments(aggregate) for column in columns(argument)]
+    return tuple(dict.fromkeys(column for column in columns_read if column.relation not in known))
 
 
 def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
     """Whether the aggregate of the relation's rows reads columns,
     and all of them belong to rows outside.
     """
-    read = {column for argument in _arguments(aggregate) for column in columns(argument)}
-    return bool(read) and read <= set(outer_columns(relation, aggregate))
+    columns_read = {column for argument in _arguments(aggregate) for column in columns(argument)}
+    return bool(columns_read) and columns_read <= set(outer_columns(relation, aggregate))
 
 
 def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
     """The aliases inside the relation, and the columns that its expressions read."""
-    read = [column for each in expressions_of(relation) for column in columns(each)]
+    columns_read = [
+        column for expression in expressions_of(relation) for column in columns(expression)
+    ]
     match relation:
         case Scan(alias=alias, hops=hops):
-            return {alias, *(hop.alias for hop in hops)}, read
-        case Join(left=left, right=right):
-            (ours, our_columns) = _named(left)
-            (theirs, their_columns) = _named(right)
-            return ours | theirs, [*our_columns, *their_columns, *read]
+            return {alias, *(hop.alias for hop in hops)}, columns_read
+        case Join(left=left_side, right=right_side):
+            (ours, our_columns) = _named(left_side)
+            (theirs, their_columns) = _named(right_side)
+            return ours | theirs, [*our_columns, *their_columns, *columns_read]
         case Filter(child=child):
             inside, inner = _named(child)
-            return inside, [*inner, *read]
+            return inside, [*inner, *columns_read]
         case PerUnit(alias=alias, child=child) | Groups(alias=alias, child=child):
             inside, inner = _named(child)
-            return {alias, *inside}, [*inner, *read]
+            return {alias, *inside}, [*inner, *columns_read]
         case Compound(alias=alias, branches=branches):
             parts = [_named(branch.relation) for branch in branches]
             return {alias}.union(*(names for names, _ in parts)), [
-                *read,
-                *(each for _, more in parts for each in more),
+                *columns_read,
+                *(inner_column for _, more in parts for inner_column in more),
             ]
         case Constants(alias=alias):
-            return {alias}, read
+            return {alias}, columns_read
         case _:
             assert_never(relation)
 
@@ -223,7 +229,7 @@ def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
     """All relations and expressions that the core is made of, at whatever depth,
     those of subqueries too.
     """
-    arguments = (part for aggregate in core.aggregates for part in aggregate.reads)
+    arguments = (argument for aggregate in core.aggregates for argument in aggregate.reads)
     expressions: list[Expression] = [core.unit, *core.keys, *arguments]
     relations: list[Relation] = [core.relation]
     seen = 0
@@ -232,8 +238,8 @@ def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
         match relation:
             case Scan() | Constants():
                 pass
-            case Join(left=left, right=right):
-                relations += [left, right]
+            case Join(left=left_side, right=right_side):
+                relations += [left_side, right_side]
             case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
                 relations.append(child)
             case Compound(branches=branches):

@@ -43,9 +43,9 @@ def refuse(
 def position_of(node: exp.Expr) -> Position | None:
     """The first place in the statement that the node or one of its parts remembers."""
     places = [
-        (part.meta["line"], part.meta["col"] - (part.meta["end"] - part.meta["start"]))
-        for part in node.walk()
-        if "line" in part.meta
+        (inner.meta["line"], inner.meta["col"] - (inner.meta["end"] - inner.meta["start"]))
+        for inner in node.walk()
+        if "line" in inner.meta
     ]
     return Position(*min(places)) if places else None
 
@@ -70,7 +70,7 @@ def called(node: exp.Expr) -> str:
 _PARTS = {"sample": "E_SAMPLE"}
 
 
-def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = None) -> None:
+def only(node: exp.Expr, *names: str, code: str = "E_STMT", subject: str | None = None) -> None:
     """Refuse the node unless every argument that is set is one of ``names``:
     what is not understood is refused.
     """
@@ -83,9 +83,11 @@ def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = N
                     "write COUNT(*) FILTER (WHERE …) for each column",
                     node,
                 )
-            said = what or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
+            refused = (
+                subject or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
+            )
             refuse(
                 _PARTS.get(name, code),
-                f"{said} is not supported",
+                f"{refused} is not supported",
                 value if isinstance(value, exp.Expr) else node,
             )

@@ -209,7 +209,9 @@ class UnitAggregate:
     @property
     def reads(self) -> tuple[Expression, ...]:
         """All expressions that it is made of."""
-        return tuple(each for each in (self.argument, self.condition) if each is not None)
+        return tuple(
+            expression for expression in (self.argument, self.condition) if expression is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +314,8 @@ def unit_of(relation: Relation) -> ColumnRef | None:
     match relation:
         case Scan(unit=unit):
             return unit
-        case Join(left=left, right=right):
-            return unit_of(left) or unit_of(right)
+        case Join(left=left_side, right=right_side):
+            return unit_of(left_side) or unit_of(right_side)
         case Filter(child=child):
             return unit_of(child)
         case PerUnit(alias=alias, child=child):

@@ -63,7 +63,7 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
         "with_",
         *_OWN,
         code="E_PIVOT",
-        what="this form of PIVOT",
+        subject="this form of PIVOT",
     )
     fields = pivot.expressions
     if not fields or not all(isinstance(field, exp.In) and field.expressions for field in fields):
@@ -87,7 +87,7 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
 def _field(field: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     if not isinstance(field, exp.In) or not field.expressions or field.find(exp.Query) is not None:
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", field)
-    only(field, "this", "expressions", code="E_PIVOT", what="this form of PIVOT")
+    only(field, "this", "expressions", code="E_PIVOT", subject="this form of PIVOT")
     return exp.In(
         this=_kept_or(change, field.this),
         expressions=[_kept_or(change, expression) for expression in field.expressions],
@@ -135,7 +135,7 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
         "kind",
         "side",
         code="E_JOIN",
-        what=f"this form of a {kind} JOIN",
+        subject=f"this form of a {kind} JOIN",
     )
     if join.side.upper() not in ("", "LEFT") or any(
         each.side.upper() in ("RIGHT", "FULL") for each in later

@@ -10,13 +10,13 @@ from sqlglot import exp
 from dpsql.schema import fold
 
 
-def carried(name: str, place: int, way: Sequence[tuple[exp.Select, str]]) -> exp.Column:
+def carried(name: str, index: int, way: Sequence[tuple[exp.Select, str]]) -> exp.Column:
     """A released row's column where the way ends: each SELECT on the way hands it on,
     and no star stands for it.
     """
     column = exp.column(name, way[0][1], quoted=True)
     for (inner, _), (outer, source) in pairwise(way):
-        hidden = f"dpsql {name} {place}"
+        hidden = f"dpsql {name} {index}"
         if hidden not in inner.named_selects:
             inner.append("expressions", exp.alias_(column, hidden, quoted=True))
             for item in outer.expressions:

@@ -41,9 +41,9 @@ def interval_end(node: exp.Expr) -> int | None:
 
 def with_argument(call: exp.Expr, argument: exp.Expr) -> exp.Anonymous:
     """The call with its argument replaced; it keeps its place in the statement."""
-    made = exp.Anonymous(this=call.this, expressions=[argument])
-    made.update_positions(call)
-    return made
+    new_call = exp.Anonymous(this=call.this, expressions=[argument])
+    new_call.update_positions(call)
+    return new_call
 
 
 def reads_interval_ends(query: exp.Expr) -> bool:

@@ -59,23 +59,23 @@ def with_hidden_groups(
     for table in changed.find_all(exp.Table):
         if table.db == "released" and table.name.startswith("core"):
             scans.setdefault(int(table.name.removeprefix("core")), []).append(table)
-    for place in sorted(evident.cores & scans.keys()):
-        if f"core{place}" in plain or place in dict(evident.nulls):
+    for index in sorted(evident.cores & scans.keys()):
+        if f"core{index}" in plain or index in dict(evident.nulls):
             continue
-        alone = all(_is_alone(table) for table in scans[place])
+        alone = all(_is_alone(table) for table in scans[index])
         reads = [
-            _reads(table, cores[place]) if alone and place not in elsewhere else Reads.SHOWN
-            for table in scans[place]
+            _reads(table, cores[index]) if alone and index not in elsewhere else Reads.SHOWN
+            for table in scans[index]
         ]
-        if any(read is not Reads.SHOWN for read in reads):
-            complete.add(place)
-            for table, read in zip(scans[place], reads, strict=True):
-                if read is Reads.SHOWN:
+        if any(reading is not Reads.SHOWN for reading in reads):
+            complete.add(index)
+            for table, reading in zip(scans[index], reads, strict=True):
+                if reading is Reads.SHOWN:
                     _select_of(table).where(
                         exp.column(PRESENT, table.alias_or_name, quoted=True), copy=False
                     )
-        if any(read is not Reads.ALL for read in reads):
-            partial.add(place)
+        if any(reading is not Reads.ALL for reading in reads):
+            partial.add(index)
     partial |= {
         scan for scan in scans if _is_thresholded(cores[scan]) and f"core{scan}" not in plain
     }
@@ -189,7 +189,7 @@ def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
     likeness.
     """
     if select.args.get("distinct") or any(
-        select.args.get(part) is not None for part in ("having", "qualify")
+        select.args.get(clause) is not None for clause in ("having", "qualify")
     ):
         return False
     where = select.args.get("where")
@@ -207,14 +207,18 @@ def _summed(select: exp.Select, rows: GroupRows) -> Reads:
         return Reads.SHOWN
     sums = list[exp.AggFunc]()
     others = list[exp.AggFunc]()
-    for each in own_aggregates(select):
-        added = isinstance(each, exp.Sum) and rows.is_zero(each.this) and rows.keeps_by_keys(each)
-        (sums if added else others).append(each)
+    for aggregate in own_aggregates(select):
+        added = (
+            isinstance(aggregate, exp.Sum)
+            and rows.is_zero(aggregate.this)
+            and rows.keeps_by_keys(aggregate)
+        )
+        (sums if added else others).append(aggregate)
     if not sums or not all(isinstance(other, _FILTERED) for other in others):
         return Reads.SHOWN
     if group is not None:
         if not group.expressions or any(
-            group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "all")
+            group.args.get(clause) for clause in ("rollup", "cube", "grouping_sets", "all")
         ):
             return Reads.SHOWN
         by = [
@@ -225,21 +229,21 @@ def _summed(select: exp.Select, rows: GroupRows) -> Reads:
         ]
         if not all(map(rows.is_public, by)):
             return Reads.SHOWN
-    shown = carried(PRESENT, 0, rows.way)
-    for each in others:
-        _read_shown_rows(each, shown)
+    is_shown = carried(PRESENT, 0, rows.way)
+    for aggregate in others:
+        _read_shown_rows(aggregate, is_shown)
     if group is not None:
-        select.having(exp.Anonymous(this="bool_or", expressions=[shown]), copy=False)
+        select.having(exp.Anonymous(this="bool_or", expressions=[is_shown]), copy=False)
     return Reads.SUMS_OF_ALL if others else Reads.ALL
 
 
-def _read_shown_rows(total: exp.AggFunc, shown: exp.Column) -> None:
+def _read_shown_rows(total: exp.AggFunc, is_shown: exp.Column) -> None:
     """Let an aggregate read the rows that are shown alone."""
     if isinstance(total.parent, exp.Filter):
         where = total.parent.expression
-        where.set("this", exp.and_(where.this, shown.copy()))
+        where.set("this", exp.and_(where.this, is_shown.copy()))
     else:
-        total.replace(exp.Filter(this=total.copy(), expression=exp.Where(this=shown.copy())))
+        total.replace(exp.Filter(this=total.copy(), expression=exp.Where(this=is_shown.copy())))
 
 
 def _is_running(select: exp.Select, rows: GroupRows) -> bool:
@@ -253,7 +257,7 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
         frame = window.args.get("spec")
         order = window.args.get("order")
         total = total.this if isinstance(total, exp.Filter) else total
-        whole = frame is None or (
+        is_cumulative = frame is None or (
             frame.args.get("start") == "UNBOUNDED"
             and frame.args.get("end") in ("CURRENT ROW", "UNBOUNDED")
         )
@@ -264,7 +268,12 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
         added = (
             isinstance(total, exp.Sum) and rows.is_zero(total.this) and rows.keeps_by_keys(total)
         )
-        if not whole or not added or not all(map(rows.is_public, by)) or window.args.get("alias"):
+        if (
+            not is_cumulative
+            or not added
+            or not all(map(rows.is_public, by))
+            or window.args.get("alias")
+        ):
             return False
     select.set("qualify", exp.Qualify(this=carried(PRESENT, 0, rows.way)))
     return True
@@ -284,7 +293,7 @@ def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
         return None
     outer = around.parent
     limited = any(
-        part.args.get(name) is not None for part in (select, source) for name in ("limit", "offset")
+        node.args.get(name) is not None for node in (select, source) for name in ("limit", "offset")
     )
     if not isinstance(outer, exp.Select) or limited or source.alias_column_names:
         return None

@@ -23,19 +23,19 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
         or str(join.kind).upper() == "ASOF"
     ):
         return False
-    using = {fold(each.name) for each in join.args.get("using") or ()}
+    using = {fold(column_name.name) for column_name in join.args.get("using") or ()}
     condition = join.args.get("on")
     if not using <= rows.keys.keys() or not rows.is_public(condition):
         return False
     matched = {rows.keys[name] for name in using}
-    for part in (
+    for conjunct in (
         condition.flatten() if isinstance(condition, exp.And) else [condition] if condition else []
     ):
-        equal = part.unnest()
+        equal = conjunct.unnest()
         sides = [equal.this, equal.expression] if isinstance(equal, exp.EQ) else []
-        own = [side for side in sides if isinstance(side, exp.Column) and rows.has(side)]
-        if len(own) == 1:
-            matched.add(rows.keys[fold(own[0].name)])
+        own_columns = [side for side in sides if isinstance(side, exp.Column) and rows.has(side)]
+        if len(own_columns) == 1:
+            matched.add(rows.keys[fold(own_columns[0].name)])
     single = set(range(rows.count)) <= matched
     summed = is_grouped(select) and all(
         isinstance(aggregate, exp.Sum)
@@ -78,7 +78,9 @@ def joins_by_keys(select: exp.Select, rows: GroupRows) -> bool:
         join.args.get("side") or join.args.get("method") for join in joins
     ):
         return False
-    names = {fold(each.name) for join in joins for each in join.args.get("using") or ()}
+    names = {
+        fold(column_name.name) for join in joins for column_name in join.args.get("using") or ()
+    }
     return names <= rows.keys.keys() and all(rows.is_public(join.args.get("on")) for join in joins)
 
 

@@ -99,20 +99,20 @@ def check_node(node: exp.Expr) -> None:
 
 
 def _require_known_parts(node: exp.Expr) -> None:
-    for kind, parts, code, what in _PARTS:
+    for kind, parts, code, subject in _PARTS:
         if isinstance(node, kind):
-            only(node, *parts, code=code, what=what)
+            only(node, *parts, code=code, subject=subject)
 
 
 def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """The node with each of its parts changed; the original stays as it is."""
 
-    def part(value: object) -> object:
+    def changed(value: object) -> object:
         if isinstance(value, exp.Expr):
             return change(value)
-        return [part(each) for each in value] if isinstance(value, list) else value
+        return [changed(element) for element in value] if isinstance(value, list) else value
 
-    return type(node)(**{name: part(value) for name, value in node.args.items()})
+    return type(node)(**{name: changed(value) for name, value in node.args.items()})
 
 
 def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
@@ -226,28 +226,28 @@ class _Public:
             ):
                 if isinstance(value, list):
                     parts[name] = [
-                        self._named(each) if name == "expressions" else self.change(each)
-                        for each in value
+                        self._named(element) if name == "expressions" else self.change(element)
+                        for element in value
                     ]
                 elif isinstance(value, exp.Expr):
                     parts[name] = self.change(value)
         return exp.Select(**parts)
 
     def set_operation(self, query: exp.SetOperation) -> exp.Query:
-        left = self._operand(query.this)
-        right = self._operand(query.expression)
+        first = self._operand(query.this)
+        second = self._operand(query.expression)
         parts = {
             name: self.change(query.args[name])
             for name in _AFTER
             if query.args.get(name) is not None
         }
-        kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
-        return type(query)(this=left, expression=right, **kept, **parts)
+        options = {name: query.args.get(name) for name in ("distinct", "by_name")}
+        return type(query)(this=first, expression=second, **options, **parts)
 
     def _operand(self, node: exp.Expr) -> exp.Query:
         """One side of a set operation, in its parentheses where these say what belongs together."""
         side = self._query(node, self._ctes)
-        grouped = isinstance(side, exp.SetOperation) or any(side.args.get(each) for each in _AFTER)
+        grouped = isinstance(side, exp.SetOperation) or any(side.args.get(name) for name in _AFTER)
         return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
 
     def values(self, query: exp.Values) -> exp.Values:
@@ -297,7 +297,7 @@ class _Public:
 
     def _with_pivots(self, node: exp.Expr, changed: exp.Expr) -> exp.Expr:
         if node.args.get("pivots"):
-            changed.set("pivots", [pivoted(each, self.change) for each in node.args["pivots"]])
+            changed.set("pivots", [pivoted(pivot, self.change) for pivot in node.args["pivots"]])
         return changed
 
     def _table(self, node: exp.Table) -> exp.Expr:

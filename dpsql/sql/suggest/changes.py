@@ -42,8 +42,8 @@ def described(tree: exp.Expr) -> str:
     >>> described(marked(tree, "MAX(x) for MAX(DISTINCT x)"))
     'SELECT MAX(x) FROM t /* MAX(x) for MAX(DISTINCT x) */'
     """
-    said = dict.fromkeys(node.meta[_CHANGE] for node in tree.walk() if _CHANGE in node.meta)
-    words = re.sub(r"[^ -~]", "?", "; ".join(said)).replace("*/", "* /").replace("/*", "/ *")
+    changes = dict.fromkeys(node.meta[_CHANGE] for node in tree.walk() if _CHANGE in node.meta)
+    words = re.sub(r"[^ -~]", "?", "; ".join(changes)).replace("*/", "* /").replace("/*", "/ *")
     return f"{_written(tree)} /* {words} */" if words else _written(tree)
 
 
@@ -54,11 +54,12 @@ def _written(node: exp.Expr) -> str:
     "SELECT STRING_AGG(DISTINCT x, ', ') FROM t"
     """
 
-    def called(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.GroupConcat) or isinstance(part.this, exp.Order):
-            return part
+    def called(inner: exp.Expr) -> exp.Expr:
+        if not isinstance(inner, exp.GroupConcat) or isinstance(inner.this, exp.Order):
+            return inner
         return exp.Anonymous(
-            this="STRING_AGG", expressions=[argument for argument in part.args.values() if argument]
+            this="STRING_AGG",
+            expressions=[argument for argument in inner.args.values() if argument],
         )
 
     return STATEMENT.write(node.copy().transform(called))

@@ -81,8 +81,8 @@ def with_hint(
 
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
-    found = _Search(tried, schema).answered(tree, refusal)
-    hint = None if found is None else described(_as_marked(found, text))
+    rewritten = _Search(tried, schema).answered(tree, refusal)
+    hint = None if rewritten is None else described(_as_marked(rewritten, text))
     if hint is None or not _is_answered(hint, schema, values, describe, fanout=fanout):
         return refusal
     return _with(refusal, hint, refusal.position)

@@ -50,8 +50,8 @@ def _closest(name: str, known: list[str], local: set[str]) -> str | None:
     """The known name that is spelt most like one that is not known."""
     if name in known or name in local:
         return None
-    found = get_close_matches(name, known, 1)
-    return found[0] if found else None
+    matches = get_close_matches(name, known, 1)
+    return matches[0] if matches else None
 
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -78,8 +78,8 @@ def renamed(
     if refusal.sqlstate not in _ABSENT:
         return
     places = len(_named(refusal, tree))
-    part = "table" if refusal.sqlstate in _OF_TABLES else "this"
-    known = _sources(tree) if part == "table" else _columns(tree, schema)
+    argument = "table" if refusal.sqlstate in _OF_TABLES else "this"
+    known = _sources(tree) if argument == "table" else _columns(tree, schema)
     known -= {fold(_name(refusal))}
     for near in get_close_matches(fold(_name(refusal)), sorted(known), 3) or (
         known if len(known) == 1 else ()
@@ -87,28 +87,28 @@ def renamed(
         for chosen in [range(places), *([index] for index in range(places) if places > 1)]:
             copy = tree.copy()
             columns = _named(refusal, copy)
-            for place in chosen:
-                replaced(columns[place].args[part], exp.to_identifier(near))
+            for chosen_index in chosen:
+                replaced(columns[chosen_index].args[argument], exp.to_identifier(near))
             yield copy, position_of(_named(refusal, tree)[chosen[0]]) if places else None
 
 
 def _name(refusal: StatementError) -> str:
-    found = _QUOTED.search(refusal.reason)
-    return found[1] if found is not None else ""
+    match = _QUOTED.search(refusal.reason)
+    return match[1] if match is not None else ""
 
 
 def _named(refusal: StatementError, tree: exp.Expr) -> list[exp.Column]:
     """The columns that the refusal may speak of, in the order of the text."""
-    part: Callable[[exp.Column], str]
+    name_part: Callable[[exp.Column], str]
     if refusal.sqlstate in _OF_COLUMNS:
-        part = _column
+        name_part = _column
     elif refusal.sqlstate in _OF_TABLES:
-        part = _table
+        name_part = _table
     else:
         return []
-    wanted = fold(_name(refusal))
-    found = [column for column in tree.find_all(exp.Column) if fold(part(column)) == wanted]
-    return sorted(found, key=lambda column: _order(position_of(column)))
+    name = fold(_name(refusal))
+    columns = [column for column in tree.find_all(exp.Column) if fold(name_part(column)) == name]
+    return sorted(columns, key=lambda column: _order(position_of(column)))
 
 
 def _column(column: exp.Column) -> str:
@@ -136,11 +136,11 @@ def _columns(tree: exp.Expr, schema: Schema) -> set[str]:
     """The columns that queries of the statement give, and those of its tables."""
     tables = [schema.table(table.name) for table in tree.find_all(exp.Table)]
     declared = {column for table in tables if table is not None for column in table.columns}
-    given = {
+    selected = {
         fold(name)
         for query in tree.find_all(exp.Select)
         for name in query.named_selects
         if name not in ("", "*")
     }
     listed = {fold(name.name) for alias in tree.find_all(exp.TableAlias) for name in alias.columns}
-    return declared | given | listed
+    return declared | selected | listed

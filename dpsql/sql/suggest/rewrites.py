@@ -27,7 +27,7 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     aliases = {
         fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)
     }
-    found = [
+    quoted = [
         node
         for node in tree.find_all(exp.Column)
         if isinstance(node.this, exp.Identifier)
@@ -36,24 +36,24 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         and fold(node.name) not in known | aliases
         and isinstance(node.parent, exp.Predicate | exp.In)
     ]
-    for node in found:
+    for node in quoted:
         replaced(node, exp.Literal.string(node.name))
-    return tree if found else None
+    return tree if quoted else None
 
 
 def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Replace EXISTS in a SELECT list without FROM by a count that is above 0."""
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is not None:
         return None
-    found = [node for node in tree.find_all(exp.Exists) if isinstance(node.this, exp.Select)]
-    for node in found:
+    exists_nodes = [node for node in tree.find_all(exp.Exists) if isinstance(node.this, exp.Select)]
+    for node in exists_nodes:
         inner = node.this.copy()
         inner.set("expressions", [exp.Count(this=exp.Star())])
-        for part in ("limit", "order", "distinct"):
-            inner.set(part, None)
+        for clause in ("limit", "order", "distinct"):
+            inner.set(clause, None)
         counted = exp.GT(this=exp.Subquery(this=inner), expression=exp.Literal.number(0))
         node.replace(marked(counted, "whether a count is above 0 for EXISTS"))
-    return tree if found else None
+    return tree if exists_nodes else None
 
 
 def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -114,33 +114,33 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         source = select.args.get("from_")
         first = None if source is None else _unit_column(source.this, schema)
         for join in select.args.get("joins") or []:
-            own = _unit_column(join.this, schema)
+            unit = _unit_column(join.this, schema)
             if (
-                own is not None
+                unit is not None
                 and first is not None
-                and not _is_tied(join, own)
-                and not _differ(select, own, first)
+                and not _is_tied(join, unit)
+                and not _differ(select, unit, first)
             ):
-                tie = exp.EQ(this=own.copy(), expression=first.copy())
+                tie = exp.EQ(this=unit.copy(), expression=first.copy())
                 _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added"))
                 changed = True
-            first = first or own
+            first = first or unit
     return tree if changed else None
 
 
-def _is_tied(join: exp.Join, own: exp.Column) -> bool:
+def _is_tied(join: exp.Join, unit: exp.Column) -> bool:
     on = join.args.get("on")
     return on is not None and any(
-        own in (each.this, each.expression) for each in on.find_all(exp.EQ)
+        unit in (equality.this, equality.expression) for equality in on.find_all(exp.EQ)
     )
 
 
-def _differ(select: exp.Select, own: exp.Column, first: exp.Column) -> bool:
+def _differ(select: exp.Select, unit: exp.Column, first: exp.Column) -> bool:
     """Whether a condition asks for two different units,
     so that there is no row in which they are one.
     """
     orders = select.find_all(exp.NEQ, exp.LT, exp.GT)
-    return any({own, first} == {order.this, order.expression} for order in orders)
+    return any({unit, first} == {order.this, order.expression} for order in orders)
 
 
 def _add(select: exp.Select, join: exp.Join, tie: exp.Expr) -> None:
@@ -164,14 +164,16 @@ def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
         return None
     if fold(node.name) == schema.unit_table:
         return exp.column(schema.unit_column, table=node.alias_or_name)
-    held = [column for column, parent in table.references.items() if parent == schema.privacy.unit]
-    return exp.column(held[0], table=node.alias_or_name) if held else None
+    unit_columns = [
+        column for column, parent in table.references.items() if parent == schema.privacy.unit
+    ]
+    return exp.column(unit_columns[0], table=node.alias_or_name) if unit_columns else None
 
 
 def _clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Clip units to a norm where there are no bounds for a size of rows."""
-    found = clipped_to_norms(tree, schema)
-    return None if found is None else marked(found, "each person clipped, not each row")
+    clipped = clipped_to_norms(tree, schema)
+    return None if clipped is None else marked(clipped, "each person clipped, not each row")
 
 
 def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -189,8 +191,8 @@ def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 def _sizes_before(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Find the sizes of DP_CLIP before what they clip is added up."""
-    found = sizes_first(tree, schema)
-    return None if found is None else marked(found, "the sizes found first")
+    rewritten = sizes_first(tree, schema)
+    return None if rewritten is None else marked(rewritten, "the sizes found first")
 
 
 def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -198,17 +200,17 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     if not isinstance(tree, exp.Select):
         return None
     items: list[exp.Expr] = []
-    found: list[exp.Expr] = []
+    grouped_values: list[exp.Expr] = []
     for item in tree.expressions:
         value = frequent_value(item.unalias()) if _has_one_argument(item.unalias()) else None
         items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
-        found += [] if value is None or value in found else [value]
-    if not found:
+        grouped_values += [] if value is None or value in grouped_values else [value]
+    if not grouped_values:
         return None
     tree.set("expressions", items)
-    counted = ", ".join(STATEMENT.write(value) for value in found)
+    counted = ", ".join(STATEMENT.write(value) for value in grouped_values)
     marked(items[-1], f"a row for each {counted} with its COUNT(*)")
-    return tree.group_by(*found, copy=False)
+    return tree.group_by(*grouped_values, copy=False)
 
 
 def _has_one_argument(call: exp.Expr) -> bool:

@@ -78,9 +78,9 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
         return []
     if group.args.get("all"):
         return [
-            each
-            for each in plain
-            if each.find(exp.AggFunc) is None and not isinstance(each, exp.Star)
+            expression
+            for expression in plain
+            if expression.find(exp.AggFunc) is None and not isinstance(expression, exp.Star)
         ]
     named = {item.alias.lower(): item.this for item in items if isinstance(item, exp.Alias)}
     result: list[exp.Expr] = []
@@ -109,7 +109,7 @@ def _bare(expression: exp.Expr) -> str:
     """The expression without the names of tables,
     which other statements may spell in another way.
     """
-    whole = expression.copy()
-    for column in [whole] if isinstance(whole, exp.Column) else list(whole.find_all(exp.Column)):
+    copy = expression.copy()
+    for column in [copy] if isinstance(copy, exp.Column) else list(copy.find_all(exp.Column)):
         column.set("table", None)
-    return STATEMENT.write(whole)
+    return STATEMENT.write(copy)

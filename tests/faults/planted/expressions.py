@@ -115,8 +115,8 @@ FAULTS = (
         "the time between columns of two rows has the bounds of that within one",
         "dpsql/sql/analysis/bounds.py",
         "_declared_difference",
-        "here == there",
-        "here or there",
+        "start_relation == end_relation",
+        "start_relation or end_relation",
         (
             "tests/sql/analysis/test_declared_differences.py::test_rows_of_two_tables_have_no_such_bounds",
         ),

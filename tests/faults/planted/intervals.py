@@ -66,8 +66,8 @@ FAULTS = (
         "dpsql/sql/analysis/released_rows.py",
         "_without_choice_of_groups",
         "core if any(column.relation in dropped for expression in expressions for column in "
-        "columns(expression)) else found",
-        "found",
+        "columns(expression)) else reduced",
+        "reduced",
         (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
     ),
     Fault(

@@ -264,7 +264,7 @@ FAULTS = (
         "private tables joined off the unit",
         "dpsql/sql/analysis/join_on_unit.py",
         "require_one_unit",
-        "len({root(part.alias) for part in private}) > 1",
+        "len({root(source.alias) for source in private}) > 1",
         "False",
         (DOUBTFUL,),
     ),
@@ -330,8 +330,8 @@ FAULTS = (
         "a table is planned that no cell looks at",
         "dpsql/sql/ir/references.py",
         "tables_measured",
-        "[part for cell in cells for part in _read_of(cell)]",
-        "[part for each in core.aggregates for part in (each.argument, each.condition, "
+        "[expression for cell in cells for expression in _read_of(cell)]",
+        "[expression for each in core.aggregates for expression in (each.argument, each.condition, "
         "each.other)]",
         ("tests/sql/emit/test_references.py",),
     ),
@@ -355,7 +355,7 @@ FAULTS = (
         "an aggregate that the engine takes for one of the query outside",
         "dpsql/sql/ir/references.py",
         "is_of_outside",
-        "bool(read) and read <= set(outer_columns(relation, aggregate))",
+        "bool(columns_read) and columns_read <= set(outer_columns(relation, aggregate))",
         "False",
         (
             f"{REFUSED}[E_SUBQ]",
@@ -384,7 +384,7 @@ FAULTS = (
         "joins and LATERAL of different units",
         "dpsql/sql/analysis/join_on_unit.py",
         "require_one_unit",
-        "len({root(part.alias) for part in private}) > 1",
+        "len({root(source.alias) for source in private}) > 1",
         "False",
         (f"{LOOSE}[a join in parentheses]", f"{LOOSE}[FULL JOIN]", f"{LOOSE}[LATERAL]"),
     ),
@@ -474,17 +474,17 @@ FAULTS = (
         "the ON of a LEFT JOIN is a condition of every row",
         STABILITY,
         "conditions_of",
-        'case Join(left=left, kind="left"):\n    return conditions_of(left)',
-        'case Join(left=left, kind="left", condition=on):\n'
-        "    return [*conjuncts(on), *conditions_of(left)]",
+        'case Join(left=left_side, kind="left"):\n    return conditions_of(left_side)',
+        'case Join(left=left_side, kind="left", condition=on):\n'
+        "    return [*conjuncts(on), *conditions_of(left_side)]",
         tied(4),
     ),
     Fault(
         "a subquery is tied by what its rows may lack",
         ONE_UNIT,
         "is_tied",
-        "(_is_tied_inside(part, outside) for part in there)",
-        "(_is_tied_inside(part, outside) for part in sources(relation))",
+        "(_is_tied_inside(source, outside) for source in inner_sources)",
+        "(_is_tied_inside(source, outside) for source in sources(relation))",
         tied(0),
     ),
     Fault(
@@ -493,37 +493,37 @@ FAULTS = (
         "sources_of_every_row",
         'case Filter(child=child) | Join(left=child, kind="left"):\n'
         "    return sources_of_every_row(child)\n"
-        'case Join(left=left, right=right, kind="inner"):\n'
-        "    return sources_of_every_row(left) + sources_of_every_row(right)",
+        'case Join(left=left_side, right=right_side, kind="inner"):\n'
+        "    return sources_of_every_row(left_side) + sources_of_every_row(right_side)",
         "case Filter(child=child):\n"
         "    return sources_of_every_row(child)\n"
-        'case Join(left=left, right=right, kind="inner" | "left"):\n'
-        "    return sources_of_every_row(left) + sources_of_every_row(right)",
+        'case Join(left=left_side, right=right_side, kind="inner" | "left"):\n'
+        "    return sources_of_every_row(left_side) + sources_of_every_row(right_side)",
         tied(0),
     ),
     Fault(
         "a subquery is tied by one side of a FULL JOIN",
         STABILITY,
         "sources_of_every_row",
-        'case Join(left=left, right=right, kind="inner"): ...',
-        "case Join(left=left, right=right): ...",
+        'case Join(left=left_side, right=right_side, kind="inner"): ...',
+        "case Join(left=left_side, right=right_side): ...",
         tied(4),
     ),
     Fault(
         "a subquery is tied by a tie within it",
         ONE_UNIT,
         "is_tied",
-        "right.relation in outside",
-        "right.relation in own | outside",
+        "second.relation in outside",
+        "second.relation in own_aliases | outside",
         tied(0),
     ),
     Fault(
         "a comparison with any column outside ties a subquery",
         ONE_UNIT,
         "_ties",
-        "left.identifies is not None and left.identifies == right.identifies and left.type "
-        "== right.type",
-        "left.type == right.type",
+        "first.identifies is not None and first.identifies == second.identifies and first.type == "
+        "second.type",
+        "first.type == second.type",
         tied(0),
     ),
     Fault(
@@ -546,7 +546,7 @@ FAULTS = (
         "sources that are joined through others are apart",
         "dpsql/sql/ir/expression.py",
         "connected",
-        "read = read | group[0]",
+        "relations = relations | group[0]",
         "pass",
         ("tests/sql/emit/test_connected.py",),
     ),
@@ -554,8 +554,8 @@ FAULTS = (
         "a tie of columns that identify different things",
         "dpsql/sql/analysis/join_on_unit.py",
         "_ties",
-        "left.identifies == right.identifies and left.type == right.type",
-        "left.type == right.type",
+        "first.identifies == second.identifies and first.type == second.type",
+        "first.type == second.type",
         (f"{DOUBTFUL}[exists on another id]",),
     ),
     Fault(

@@ -21,7 +21,7 @@ FAULTS = (
         "a subquery of public rows is read once, whatever rows are outside",
         MODULE,
         "UnitWork._read",
-        "inner = self._multiplied(made, self.public_relation(relation))",
+        "inner = self._multiplied(rows, self.public_relation(relation))",
         "return",
         (PRODUCTS,),
     ),
@@ -110,36 +110,38 @@ FAULTS = (
         "the rows of a public table are not counted",
         MODULE,
         "UnitWork.public_source",
-        "self._fanout(table, tuple(sorted(given)))",
-        "min(1, self._fanout(table, tuple(sorted(given))))",
+        "self._fanout(table, tuple(sorted(names)))",
+        "min(1, self._fanout(table, tuple(sorted(names))))",
         (PRODUCTS,),
     ),
     Fault(
         "one row that meets all of a public table is not counted",
         MODULE,
         "UnitWork._multiplied",
-        "made.rows > 1 or not other.scans",
-        "made.rows > 1",
+        "rows.rows > 1 or not other.scans",
+        "rows.rows > 1",
         (PRODUCTS,),
     ),
     Fault(
         "a subquery is taken to ask by value whatever it asks",
         MODULE,
         "_asks_by_value",
-        "all(any(own.relation in within and other.relation in order.outside for own, other in "
-        "equalities([each])) for each in asked) and not any(outer_columns(step.source) for step in "
-        "order.steps) and all(column.relation in within for column in inside)",
-        "True or all(any(own.relation in within and other.relation in order.outside for own, other "
-        "in equalities([each])) for each in asked) and not any(outer_columns(step.source) for step "
-        "in order.steps) and all(column.relation in within for column in inside)",
+        "all(any(first.relation in within and second.relation in order.outside for first, second "
+        "in equalities([outer_condition])) for outer_condition in asked) and not "
+        "any(outer_columns(step.source) for step in order.steps) and all(column.relation in within "
+        "for column in inside)",
+        "True or all(any(first.relation in within and second.relation in order.outside for first, "
+        "second in equalities([outer_condition])) for outer_condition in asked) and not "
+        "any(outer_columns(step.source) for step in order.steps) and all(column.relation in within "
+        "for column in inside)",
         (PRODUCTS,),
     ),
     Fault(
         "a partner is taken to be one whatever the condition",
         "dpsql/sql/analysis/work/join_order.py",
         "is_single",
-        "path.unique & given",
-        "given",
+        "path.unique & fixed",
+        "fixed",
         (COUNTED, REFUSED),
     ),
     Fault(
@@ -162,9 +164,9 @@ FAULTS = (
         "rows are taken to be of one unit where any of their columns are equal",
         "dpsql/sql/analysis/work/join_order.py",
         "_is_on_unit",
-        "own.type == other.type and identifies(own) is not None and identifies(own) == "
+        "one.type == other.type and identifies(one) is not None and identifies(one) == "
         "identifies(other)",
-        "own.type == other.type",
+        "one.type == other.type",
         (ORDERED,),
     ),
     Fault(

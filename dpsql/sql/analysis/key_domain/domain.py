@@ -64,9 +64,9 @@ def _lists(condition: Expression, key: Expression) -> bool:
     match condition:
         case Call(function="in", arguments=(asked, *options)):
             return asked == key and all(isinstance(option, Literal) for option in options)
-        case Call(function="=", arguments=(left, right)):
-            return (left == key and isinstance(right, Literal)) or (
-                right == key and isinstance(left, Literal)
+        case Call(function="=", arguments=(first, second)):
+            return (first == key and isinstance(second, Literal)) or (
+                second == key and isinstance(first, Literal)
             )
     return False
 
@@ -85,20 +85,28 @@ def key_domain(
     between close bounds, few values of a public table that a row may lack. With ``by_output`` a key
     that shares no column with another one is listed by its own values if these are known.
     """
-    found = DomainValues(relation, sizes, by_output)
-    read = [_over_released(key, _equal_to_released(relation)) for key in keys]
-    reduced = found.keys(read)
+    domain_values = DomainValues(relation, sizes, by_output)
+    key_expressions = [_over_released(key, _equal_to_released(relation)) for key in keys]
+    reduced = domain_values.keys(key_expressions)
     if reduced is None:
         return None
-    declared = tuple(is_listed(key, relation) for key in read)
-    nulls = tuple(_may_be_an_unlisted_null(key, found) for key in read)
-    tables = found.tables(reduced)
+    declared = tuple(is_listed(key, relation) for key in key_expressions)
+    nulls = tuple(_may_be_an_unlisted_null(key, domain_values) for key in key_expressions)
+    tables = domain_values.tables(reduced)
     used = {column for key in reduced for column in columns(key)}
-    enumerated = tuple(each for each in found.enumerated.values() if each.column in used)
-    within = {table.alias for table in tables} | {each.column.relation for each in enumerated}
-    known = [each for each in map(found.substituted, found.conditions) if each is not None]
-    known = [each for each in known if relations_of(each) and relations_of(each) <= within]
-    count = None if tables else found.count
+    enumerated = tuple(entry for entry in domain_values.enumerated.values() if entry.column in used)
+    within = {table.alias for table in tables} | {entry.column.relation for entry in enumerated}
+    known = [
+        condition
+        for condition in map(domain_values.substituted, domain_values.conditions)
+        if condition is not None
+    ]
+    known = [
+        condition
+        for condition in known
+        if relations_of(condition) and relations_of(condition) <= within
+    ]
+    count = None if tables else domain_values.count
     return KeyDomain(
         tuple(reduced),
         enumerated,
@@ -110,16 +118,16 @@ def key_domain(
     )
 
 
-def _may_be_an_unlisted_null(key: Expression, found: DomainValues) -> bool:
+def _may_be_an_unlisted_null(key: Expression, domain_values: DomainValues) -> bool:
     """Whether the key may be NULL of a column of private rows whose listed values are others.
 
     That a column is nullable says that it may hold NULL, and not that a group of it has rows.
     """
     if isinstance(key, Cast):
-        return _may_be_an_unlisted_null(key.argument, found)
-    if not isinstance(key, ColumnRef) or key.relation in found.public:
+        return _may_be_an_unlisted_null(key.argument, domain_values)
+    if not isinstance(key, ColumnRef) or key.relation in domain_values.public:
         return False
-    return found.narrow(key).nullable and not key.null_group
+    return domain_values.narrow(key).nullable and not key.null_group
 
 
 def with_kept_rows(domain: KeyDomain | None, keeps: bool) -> KeyDomain | None:
@@ -139,13 +147,17 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
     """
     keys = [domain.keys[index] for index in places]
     groups = connected([*domain.keys, *domain.conditions])
-    kept = {each for group in groups if any(key in group for key in keys) for each in group}
-    read = {source for each in kept for source in relations_of(each)}
+    connected_expressions = {
+        expression for group in groups if any(key in group for key in keys) for expression in group
+    }
+    aliases = {
+        source for expression in connected_expressions for source in relations_of(expression)
+    }
     return KeyDomain(
         tuple(keys),
-        tuple(each for each in domain.enumerated if each.column.relation in read),
-        tuple(table for table in domain.tables if table.alias in read),
-        tuple(condition for condition in domain.conditions if condition in kept),
+        tuple(entry for entry in domain.enumerated if entry.column.relation in aliases),
+        tuple(table for table in domain.tables if table.alias in aliases),
+        tuple(condition for condition in domain.conditions if condition in connected_expressions),
         count=None,
         declared=tuple(domain.declared[index] for index in places),
         nulls=tuple(domain.nulls[index] for index in places),
@@ -159,10 +171,10 @@ def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
     result: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
-                left.type == right.type
+            case Call(function="=", arguments=(ColumnRef() as first, ColumnRef() as second)) if (
+                first.type == second.type
             ):
-                for one, other in ((left, right), (right, left)):
+                for one, other in ((first, second), (second, first)):
                     if other.released and other.public and not one.public:
                         result.setdefault(one, other)
     return result
@@ -172,7 +184,7 @@ def _over_released(key: Expression, equal: dict[ColumnRef, ColumnRef]) -> Expres
     """The key with the columns of derived tables in the place of those that equal them."""
     if isinstance(key, ColumnRef):
         return equal.get(key, key)
-    return rebuilt(key, lambda part: _over_released(part, equal))
+    return rebuilt(key, lambda operand: _over_released(operand, equal))
 
 
 def _cheap(
@@ -181,17 +193,17 @@ def _cheap(
     """The conditions that may narrow the domain:
     those that bring too many values together are left out.
     """
-    counts = {each.column: each.count for each in enumerated}
-    kept: list[Expression] = []
+    counts = {entry.column: entry.count for entry in enumerated}
+    cheap: list[Expression] = []
     for condition in conditions:
-        groups = connected([*keys, *kept, condition])
+        groups = connected([*keys, *cheap, condition])
         inputs = [
-            {column for each in group for column in columns(each)} & counts.keys()
+            {column for expression in group for column in columns(expression)} & counts.keys()
             for group in groups
         ]
         if all(prod(counts[column] for column in input_) <= MAX_KEYS for input_ in inputs):
-            kept.append(condition)
-    return tuple(kept)
+            cheap.append(condition)
+    return tuple(cheap)
 
 
 #: Where, why, and what to look at instead.

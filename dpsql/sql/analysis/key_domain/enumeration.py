@@ -91,7 +91,10 @@ def narrowed_moment(
     ]
     return narrowed_column(
         column,
-        [rebuilt(each, lambda part: column if part == moment else part) for each in of_moment],
+        [
+            rebuilt(condition, lambda operand: column if operand == moment else operand)
+            for condition in of_moment
+        ],
     )
 
 
@@ -119,28 +122,30 @@ def _midnight(day: int, sql_type: SqlType) -> Bound:
 def _ends(column: ColumnRef, condition: Call) -> Iterable[tuple[str, Bound]]:
     """What the condition says of the column's least and greatest value, as inclusive ends."""
     match condition:
-        case Call(function=function, arguments=(ColumnRef() as read, Literal() as constant)) if (
-            function in _TURNED
-        ):
-            pairs = [(function, read, constant)]
-        case Call(function=function, arguments=(Literal() as constant, ColumnRef() as read)) if (
-            function in _TURNED
-        ):
-            pairs = [(_TURNED[function], read, constant)]
-        case Call(function="in", arguments=(ColumnRef() as read, *options)):
+        case Call(
+            function=function, arguments=(ColumnRef() as compared, Literal() as constant)
+        ) if function in _TURNED:
+            pairs = [(function, compared, constant)]
+        case Call(
+            function=function, arguments=(Literal() as constant, ColumnRef() as compared)
+        ) if function in _TURNED:
+            pairs = [(_TURNED[function], compared, constant)]
+        case Call(function="in", arguments=(ColumnRef() as compared, *options)):
             constants = [option for option in options if isinstance(option, Literal)]
             ends = [
-                end for end in (_bound(read, constant) for constant in constants) if end is not None
+                end
+                for end in (_bound(compared, constant) for constant in constants)
+                if end is not None
             ]
-            if read == column and ends and len(ends) == len(options):
+            if compared == column and ends and len(ends) == len(options):
                 yield ">=", min(ends, key=as_number)
                 yield "<=", max(ends, key=as_number)
             return
         case _:
             return
-    for function, read, constant in pairs:
-        end = _bound(read, constant)
-        if read == column and end is not None:
+    for function, compared, constant in pairs:
+        end = _bound(compared, constant)
+        if compared == column and end is not None:
             yield function, _inclusive(column, function, end)
 
 
@@ -265,8 +270,8 @@ def _numbers(expression: Expression, step: Fraction) -> tuple[Scalar, ...] | Non
     ):
         return None
     steps = range(ceil(interval.low / step), floor(interval.high / step) + 1)
-    found: list[Scalar] = [_number(number * step, expression.type) for number in steps]
-    return (*found, None) if is_nullable(expression) else tuple(found)
+    numbers: list[Scalar] = [_number(number * step, expression.type) for number in steps]
+    return (*numbers, None) if is_nullable(expression) else tuple(numbers)
 
 
 def _number(number: Fraction, sql_type: SqlType) -> Scalar:
@@ -289,22 +294,22 @@ def _moments(
     interval = bounds(expression if argument is None else argument)
     if interval.low is None or interval.high is None or not is_ordinary(interval):
         return None
-    found: list[Scalar] = []
+    start_values: list[Scalar] = []
     last = _moment(interval.high)
     for moment in starts(_moment(interval.low), unit):
         if moment > last:
             break
-        if len(found) == MAX_RANGE:
+        if len(start_values) == MAX_RANGE:
             return None
-        found.append(moment if expression.type.kind == "timestamp" else moment.date())
-    return (*found, None) if is_nullable(expression) else tuple(found)
+        start_values.append(moment if expression.type.kind == "timestamp" else moment.date())
+    return (*start_values, None) if is_nullable(expression) else tuple(start_values)
 
 
 def _moment(days: Fraction) -> datetime:
     """Days since year 1, as `as_number` counts them, as a moment."""
-    whole = floor(days)
-    return datetime.fromordinal(whole) + timedelta(
-        microseconds=int((days - whole) * 86_400 * 10**6)
+    whole_days = floor(days)
+    return datetime.fromordinal(whole_days) + timedelta(
+        microseconds=int((days - whole_days) * 86_400 * 10**6)
     )
 
 

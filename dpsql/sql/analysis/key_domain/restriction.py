@@ -35,14 +35,14 @@ def within_domain(
     They have keys of the domain, and the others, if there are any, are left out. The relation as it
     stands if the keys have no domain, or no row can be beyond it.
     """
-    found = DomainValues(relation, sizes, by_output=True)
-    reduced = found.keys(keys)
+    domain_values = DomainValues(relation, sizes, by_output=True)
+    reduced = domain_values.keys(keys)
     if reduced is None:
         return relation
     used = {column for key in reduced for column in columns(key)}
     conditions = [
         _has_a_value(_expression(name), enumerated.values)
-        for name, enumerated in found.enumerated.items()
+        for name, enumerated in domain_values.enumerated.items()
         if enumerated.column in used and _may_be_beyond(name)
     ]
     condition = conjunction(conditions)

@@ -59,7 +59,7 @@ _OF_DAYS = frozenset(
 
 @dataclass
 class DomainValues:
-    """The values behind the keys of one core while they are found.
+    """The values that the keys of one core may have, collected key by key.
 
     ``enumerated`` has what stands for a column or a function of columns, by that expression; the
     conditions of a CASE are there as what chooses a branch. With ``by_output`` keys that share no
@@ -80,13 +80,15 @@ class DomainValues:
         ]
         self.public = {leaf.alias: leaf for leaf in public}
         self.conditions = [
-            each for each in conditions_of(self.relation) if not any(subqueries(each))
+            condition
+            for condition in conditions_of(self.relation)
+            if not any(subqueries(condition))
         ]
         self._narrow: dict[ColumnRef, ColumnRef] = {}
         self._moments = compared_moments(self.conditions)
 
     def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
-        """Each key over enumerated values and public columns; None where one of them is neither.
+        """Each key over enumerated values and public columns; None if a key has other inputs.
 
         Keys that share columns are computed from the columns' values where these are few, so that
         only combinations that occur together are shown, else each from the values of its functions.
@@ -94,9 +96,11 @@ class DomainValues:
         fine = [self._reduced(key, fine=not self._has_own_values(key, keys)) for key in keys]
         reduced: list[Expression] = []
         for key, candidate in zip(keys, fine, strict=True):
-            known = [each for each in fine if each is not None]
+            known = [reduction for reduction in fine if reduction is not None]
             alike = [
-                each for each in known if candidate is not None and share_relations(each, candidate)
+                reduction
+                for reduction in known
+                if candidate is not None and share_relations(reduction, candidate)
             ]
             few = (
                 candidate is not None
@@ -115,21 +119,18 @@ class DomainValues:
         return reduced if self.count <= MAX_KEYS else None
 
     def _has_own_values(self, key: Expression, keys: Sequence[Expression]) -> bool:
-        """Whether the key is listed by its own values,
-        which columns beyond their bounds may give, too.
-        """
+        """Whether the key is listed by its own values, not by those of its columns."""
         shared = any({*columns(key)} & {*columns(other)} for other in keys if other != key)
         return self.by_output and not isinstance(key, ColumnRef) and not shared
 
     def tables(self, keys: Sequence[Expression]) -> tuple[Leaf, ...]:
-        """The public tables that keys are read from,
-        with those that conditions on public columns alone join to them.
+        """The public tables that keys read, and those joined to them by public columns alone.
 
         ``nation JOIN region ON … WHERE r_name = 'ASIA'`` shows the nations of Asia, and no others.
         """
         named = {column.relation for key in keys for column in columns(key)} & self.public.keys()
-        read = [list(columns(condition)) for condition in self.conditions]
-        public = [columns for columns in read if all(column.public for column in columns)]
+        by_condition = [list(columns(condition)) for condition in self.conditions]
+        public = [columns for columns in by_condition if all(column.public for column in columns)]
         while True:
             joined = [
                 columns for columns in public if any(column.relation in named for column in columns)
@@ -140,9 +141,7 @@ class DomainValues:
             named = more
 
     def substituted(self, expression: Expression) -> Expression | None:
-        """The expression over what is enumerated already and over public columns;
-        None where it reads more.
-        """
+        """The expression over enumerated values and public columns; None if it reads more."""
         if expression in self.enumerated:
             return self.enumerated[expression].column
         moment = _moment_of(expression)
@@ -153,16 +152,16 @@ class DomainValues:
             return expression if expression.public and expression.relation in self.public else None
         if isinstance(expression, Subquery):
             return expression if self._is_public(expression) else None
-        inner = {part: self.substituted(part) for part in parts(expression)}
+        inner = {operand: self.substituted(operand) for operand in parts(expression)}
         return (
             None
             if None in inner.values()
-            else rebuilt(expression, lambda part: inner[part] or part)
+            else rebuilt(expression, lambda operand: inner[operand] or operand)
         )
 
     def _inputs(self, expressions: Sequence[Expression]) -> int:
-        read = {column for expression in expressions for column in columns(expression)}
-        return prod(each.count for each in self.enumerated.values() if each.column in read)
+        inputs = {column for expression in expressions for column in columns(expression)}
+        return prod(entry.count for entry in self.enumerated.values() if entry.column in inputs)
 
     def _is_short(self, key: Expression) -> bool:
         """Whether a key that is computed from days has few enough values to be listed."""
@@ -180,8 +179,8 @@ class DomainValues:
         ):
             return 1
         if isinstance(expression, ColumnRef):
-            each = self.enumerated.get(expression)
-            return MAX_KEYS + 1 if each is None else each.count
+            entry = self.enumerated.get(expression)
+            return MAX_KEYS + 1 if entry is None else entry.count
         known = values(self._narrowly(expression))
         inner = prod(map(self._count, parts(expression)))
         if isinstance(expression, Case):
@@ -193,9 +192,7 @@ class DomainValues:
     # -- reducing one key --------------------------------------------------------------------------
 
     def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
-        """The expression over enumerated values; ``fine`` starts from columns,
-        else from functions of them.
-        """
+        """The expression over enumerated values: of columns if ``fine``, else of functions."""
         if isinstance(expression, Subquery):
             return self._function(expression) or self._stands_for(
                 expression, self._of_public_rows(expression)
@@ -221,9 +218,7 @@ class DomainValues:
         )
 
     def _is_public(self, expression: Expression) -> bool:
-        """Whether the expression reads public tables alone,
-        those that are joined here and those in subqueries.
-        """
+        """Whether the expression reads public tables alone, in its subqueries too."""
         joined = all(
             column.public and column.relation in self.public for column in columns(expression)
         )
@@ -232,16 +227,14 @@ class DomainValues:
         )
 
     def _of_public_rows(self, subquery: Subquery) -> tuple[Scalar, ...] | None:
-        """The values that the least or the greatest of a public column may be,
-        and NULL for no row.
-        """
+        """The values that a MIN or MAX of a public column may have, and NULL for no row."""
         inner = _extreme(subquery.aggregate)
-        found = (
+        listed = (
             public_values(inner, subquery.relation, self.sizes)
             if isinstance(inner, ColumnRef)
             else None
         )
-        return None if found is None else tuple(dict.fromkeys((*found, None)))
+        return None if listed is None else tuple(dict.fromkeys((*listed, None)))
 
     def _function(self, expression: Expression) -> Expression | None:
         known = values(self._narrowly(expression))
@@ -251,17 +244,15 @@ class DomainValues:
         return self._stands_for(expression, known)
 
     def _of_parts(self, expression: Expression, fine: bool) -> Expression | None:
-        inner = {part: self._reduced(part, fine) for part in parts(expression)}
+        inner = {operand: self._reduced(operand, fine) for operand in parts(expression)}
         return (
             None
             if None in inner.values()
-            else rebuilt(expression, lambda part: inner[part] or part)
+            else rebuilt(expression, lambda operand: inner[operand] or operand)
         )
 
     def _of_days(self, expression: Expression) -> Expression | None:
-        """A function of the day of a bounded date or timestamp,
-        over the days between its bounds.
-        """
+        """A function of the day of a bounded date or timestamp, over the days in its bounds."""
         moment = _moment_of(expression)
         if moment is None:
             return None
@@ -272,9 +263,7 @@ class DomainValues:
         return None if day is None else rebuilt(expression, lambda _: day)
 
     def _case(self, case: Case, fine: bool) -> Expression | None:
-        """The CASE over the values that its conditions read, if these are few,
-        else over the branch's number.
-        """
+        """The CASE over the values that its conditions read, or over branch numbers if too many."""
         results = [value for _, value in case.branches]
         reduced = [self._reduced(result, fine) for result in results]
         default = None if case.default is None else self._reduced(case.default, fine)
@@ -292,14 +281,14 @@ class DomainValues:
         return Case(pairs, default, case.type)
 
     def _conditions_of_columns(self, asked: list[Expression]) -> list[Expression] | None:
-        """The conditions over the values of their columns; None where these are too many."""
-        read = [
+        """The conditions over the values of their columns; None if these are too many."""
+        inner = [
             self._reduced(column, fine=True) for condition in asked for column in columns(condition)
         ]
         reduced = (
-            [] if None in read else [self._reduced(condition, fine=True) for condition in asked]
+            [] if None in inner else [self._reduced(condition, fine=True) for condition in asked]
         )
-        known = [each for each in reduced if each is not None]
+        known = [reduction for reduction in reduced if reduction is not None]
         return known if len(known) == len(asked) and self._inputs(known) <= MAX_KEYS else None
 
     def _branches(self, asked: list[Expression]) -> list[Expression]:
@@ -314,7 +303,7 @@ class DomainValues:
     def _stands_for(
         self, expression: Expression, known: tuple[Scalar, ...] | Days | None, name: object = None
     ) -> ColumnRef | None:
-        """The column of the domain that stands for the expression, where its values are known."""
+        """The domain's column for the expression; None if its values are not known."""
         if known is None:
             return None
         name = expression if name is None else name
@@ -337,34 +326,33 @@ class DomainValues:
             else rebuilt(expression, self._narrow_part)
         )
 
-    def _narrow_part(self, part: Expression) -> Expression:
-        narrow = self._narrowly(part)
-        if part not in self._moments:
+    def _narrow_part(self, operand: Expression) -> Expression:
+        narrow = self._narrowly(operand)
+        if operand not in self._moments:
             return narrow
-        return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
+        return narrowed_moment(operand, bounds(narrow), is_nullable(narrow), self.conditions)
 
 
 def public_values(
     column: ColumnRef, relation: Relation, sizes: Fanout
 ) -> tuple[Scalar, ...] | None:
-    """Every value of a column of a public table in the relation,
-    with NULL if a row may lack its partner there.
+    """Every value of a column of a public table in the relation, and NULL if it is nullable.
 
-    A key, a MIN or a MAX of a subquery per unit has those of the column that it is of. None of all
-    other columns, and where the values are too many to be listed.
+    A key, a MIN or a MAX of a subquery per unit has the values of its column. None for all other
+    columns, and if the values are too many to list.
     """
-    found = None
+    known = None
     match next((source for source in sources(relation) if source.alias == column.relation), None):
         case Scan(table=table, derived=False, unit=None):
-            found = sizes.values(table, column)
+            known = sizes.values(table, column)
         case PerUnit() | Groups() as leaf:
             inner = dict(leaf.keys).get(column.name) or _extreme(
                 dict(leaf.aggregates).get(column.name)
             )
-            found = (
+            known = (
                 public_values(inner, leaf.child, sizes) if isinstance(inner, ColumnRef) else None
             )
-    return found if found is None or not column.nullable else tuple(dict.fromkeys((*found, None)))
+    return known if known is None or not column.nullable else tuple(dict.fromkeys((*known, None)))
 
 
 def _extreme(aggregate: UnitAggregate | None) -> Expression | None:

@@ -29,31 +29,37 @@ def computed(expressions: Iterable[Expression]) -> Counter[Expression]:
     """
     every = list(dict.fromkeys(expressions))
     result = Counter(
-        dict.fromkeys(within(each for each in every if each.type.kind != "boolean"), 1)
+        dict.fromkeys(
+            within(expression for expression in every if expression.type.kind != "boolean"), 1
+        )
     )
     for condition in every:
         if condition.type.kind == "boolean":
-            for each, times in _occurrences(condition).items():
-                result[each] = 1 if isinstance(each, ColumnRef | Literal) else result[each] + times
+            for occurring, times in _occurrences(condition).items():
+                result[occurring] = (
+                    1 if isinstance(occurring, ColumnRef | Literal) else result[occurring] + times
+                )
     return result
 
 
 def _occurrences(condition: Expression) -> Counter[Expression]:
     """How often each part of a condition stands in it."""
-    behind = list[Expression]()
+    postorder = list[Expression]()
     seen = set[Expression]()
     waiting = [(condition, False)]
     while waiting:
         expression, is_done = waiting.pop()
         if is_done:
-            behind.append(expression)
+            postorder.append(expression)
         elif expression not in seen:
             seen.add(expression)
-            waiting += [(expression, True), *((part, False) for part in parts(expression))]
+            waiting += [(expression, True), *((operand, False) for operand in parts(expression))]
     result = Counter({condition: 1})
-    for expression in reversed(behind):
-        for part in parts(expression):
-            result[part] = (
-                1 if isinstance(part, ColumnRef | Literal) else result[part] + result[expression]
+    for expression in reversed(postorder):
+        for operand in parts(expression):
+            result[operand] = (
+                1
+                if isinstance(operand, ColumnRef | Literal)
+                else result[operand] + result[expression]
             )
     return result

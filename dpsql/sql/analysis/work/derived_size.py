@@ -43,11 +43,11 @@ def derived_size(tree: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
         case exp.Values():
             return _rows(len(tree.expressions))
         case exp.SetOperation():
-            left = derived_size(tree.left, shapes)
-            right = derived_size(tree.right, shapes)
-            if left.products is None or right.products is None:
+            first = derived_size(tree.left, shapes)
+            second = derived_size(tree.right, shapes)
+            if first.products is None or second.products is None:
                 return UNKNOWN
-            return DerivedSize(left.products + right.products)
+            return DerivedSize(first.products + second.products)
         case exp.Select():
             return _of_select(tree, shapes)
         case _:
@@ -75,17 +75,19 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
         return ONE
     sources = [first.this, *(join.this for join in select.args.get("joins") or ())]
     sizes = [_of_source(source, shapes) for source in sources]
-    whole: tuple[tuple[int, tuple[str, ...]], ...] = ((1, ()),)
-    for siz in sizes:
-        if siz.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
+    products: tuple[tuple[int, tuple[str, ...]], ...] = ((1, ()),)
+    for size in sizes:
+        if size.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
             return UNKNOWN
-        whole = tuple(
-            (one * other, tables + more) for one, tables in whole for other, more in siz.products
+        products = tuple(
+            (one * other, tables + more)
+            for one, tables in products
+            for other, more in size.products
         )
     if len(sizes) > 1:
-        return DerivedSize(whole)
+        return DerivedSize(products)
     return DerivedSize(
-        whole, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0])
+        products, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0])
     )
 
 
@@ -145,7 +147,7 @@ def _of_domain(domain: KeyDomain | None) -> DerivedSize:
         return UNKNOWN
     if domain.count is not None:
         return _rows(domain.count)
-    rows = prod(each.count for each in domain.enumerated)
+    rows = prod(enumeration.count for enumeration in domain.enumerated)
     tables = list[str]()
     for leaf in domain.tables:
         match leaf:
@@ -164,12 +166,16 @@ def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
     """
     if source.key is None:
         return None
-    found = {
+    result_columns = {
         item.unalias().name: f"c{index}"
         for index, item in enumerate(select.expressions)
         if isinstance(item.unalias(), exp.Column)
     }
-    return frozenset(found[name] for name in source.key) if source.key <= found.keys() else None
+    return (
+        frozenset(result_columns[name] for name in source.key)
+        if source.key <= result_columns.keys()
+        else None
+    )
 
 
 def _named(key: frozenset[str], names: list[str]) -> frozenset[str] | None:

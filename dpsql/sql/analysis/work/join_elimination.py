@@ -39,13 +39,13 @@ def without_unread_joins(core: Core) -> Core:
     b(x)`` counts what ``SELECT COUNT(DISTINCT p.id) FROM p WHERE EXISTS (SELECT 1 FROM v WHERE
     v.id = p.id)`` does.
     """
-    read = [core.unit, *core.keys, *_parts(core.aggregates)]
+    used = [core.unit, *core.keys, *_parts(core.aggregates)]
     as_set = all(aggregate.function.ignores_repeated_rows for aggregate in core.aggregates)
-    return replace(core, relation=_relation(core.relation, read, as_set))
+    return replace(core, relation=_relation(core.relation, used, as_set))
 
 
-def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> Relation:
-    """The relation with fewer joins; ``read`` is what is read of it,
+def _relation(relation: Relation, used: Sequence[Expression], as_set: bool) -> Relation:
+    """The relation with fewer joins; ``used`` is what is read of it,
     and ``as_set`` tells that a row counts once.
     """
     relation = _inside(relation)
@@ -57,67 +57,69 @@ def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> R
     outer = [step for step in order.steps if step.kind == "left"]
     while True:
         for step in reversed(outer):
-            others = [each for other in outer if other is not step for each in other.on]
+            others = [condition for other in outer if other is not step for condition in other.on]
             if not _is_read(
                 step.source,
-                [*read, *conditions, *others],
-                [*inner, *(each.source for each in outer)],
+                [*used, *conditions, *others],
+                [*inner, *(outer_step.source for outer_step in outer)],
             ):
                 outer.remove(step)
                 break
         else:
-            found = _eliminate_inner_join(
+            eliminated = _eliminate_inner_join(
                 inner,
                 conditions,
-                [*read, *(each for step in outer for each in step.on)],
+                [*used, *(condition for step in outer for condition in step.on)],
                 [step.source for step in outer],
             )
-            if found is None:
+            if eliminated is None:
                 break
-            inner, conditions = found
-    whole: Relation = inner[0]
+            inner, conditions = eliminated
+    joined: Relation = inner[0]
     for source in inner[1:]:
-        whole = Join(whole, source, "inner", None)
+        joined = Join(joined, source, "inner", None)
     for step in outer:
-        whole = Join(whole, step.source, "left", conjunction(list(step.on)))
+        joined = Join(joined, step.source, "left", conjunction(list(step.on)))
     condition = conjunction(conditions)
-    return whole if condition is None else Filter(whole, condition)
+    return joined if condition is None else Filter(joined, condition)
 
 
 def _eliminate_inner_join(
     inner: list[Leaf],
     conditions: list[Expression],
-    read: Sequence[Expression],
+    used: Sequence[Expression],
     outer: Sequence[Leaf],
 ) -> tuple[list[Leaf], list[Expression]] | None:
     """The sources and conditions without one source that is only asked whether it has a row;
     None without such.
     """
     for source in reversed(inner):
-        own = [condition for condition in conditions if _names(condition, source)]
-        rest = [each for each in inner if each is not source]
-        if not rest or _is_read(source, read, [*rest, *outer]) or outer_columns(source):
+        own_conditions = [condition for condition in conditions if _names(condition, source)]
+        rest = [other for other in inner if other is not source]
+        if not rest or _is_read(source, used, [*rest, *outer]) or outer_columns(source):
             continue
-        if not own and isinstance(source, Constants):
+        if not own_conditions and isinstance(source, Constants):
             return rest, conditions
-        left = [condition for condition in conditions if condition not in own]
-        exists = _exists(source, own, rest)
+        other_conditions = [
+            condition for condition in conditions if condition not in own_conditions
+        ]
+        exists = _exists(source, own_conditions, rest)
         if exists is not None:
-            return rest, [*left, exists]
+            return rest, [*other_conditions, exists]
     return None
 
 
-def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
+def _exists(source: Leaf, conditions: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
     """Whether the source has a row for which its conditions hold; None where they do more than
     compare for equality with one other source, or where the rows may be another unit's."""
     within = aliases(source)
-    condition = conjunction(own)
-    met = [other for other in rest if any(_names(each, other) for each in own)]
-    for each in own:
-        inside = {column.relation for column in columns(each)} <= within
+    condition = conjunction(conditions)
+    met = [other for other in rest if any(_names(equality, other) for equality in conditions)]
+    for equality in conditions:
+        inside = {column.relation for column in columns(equality)} <= within
         if not inside and not any(
-            left.relation in within and right.relation not in within
-            for left, right in equalities([each])
+            first.relation in within and second.relation not in within
+            for first, second in equalities([equality])
         ):
             return None
     relation: Relation = source if condition is None else Filter(source, condition)
@@ -125,8 +127,8 @@ def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expres
         return None
     if len(met) > 1 or any(
         column.relation not in within.union(*map(aliases, rest))
-        for each in own
-        for column in columns(each)
+        for equality in conditions
+        for column in columns(equality)
     ):
         return None
     return Subquery(relation, None, outer_columns(relation), BOOLEAN)
@@ -139,18 +141,25 @@ def _inside(relation: Relation) -> Relation:
             return relation
         case Filter(child=child, condition=condition):
             return Filter(_inside(child), _expression(condition))
-        case Join(left=left, right=right, condition=condition):
-            whole = None if condition is None else _expression(condition)
-            return replace(relation, left=_inside(left), right=_inside(right), condition=whole)
+        case Join(left=left_side, right=right_side, condition=condition):
+            new_condition = None if condition is None else _expression(condition)
+            return replace(
+                relation,
+                left=_inside(left_side),
+                right=_inside(right_side),
+                condition=new_condition,
+            )
         case PerUnit(child=child, keys=keys, aggregates=aggregates):
             unit = unit_of(child)
-            read = [
+            used = [
                 *(key for _, key in keys),
-                *_parts([each for _, each in aggregates]),
+                *_parts([aggregate for _, aggregate in aggregates]),
                 *([unit] if unit else []),
             ]
-            as_set = all(unit_ignores_repeated_rows(each.function) for _, each in aggregates)
-            return replace(relation, child=_relation(child, read, as_set))
+            as_set = all(
+                unit_ignores_repeated_rows(aggregate.function) for _, aggregate in aggregates
+            )
+            return replace(relation, child=_relation(child, used, as_set))
         case Compound(operator=operator, branches=branches):
             as_set = operator in ("union", "intersect", "except")
             return replace(relation, branches=tuple(_branch(branch, as_set) for branch in branches))
@@ -159,8 +168,8 @@ def _inside(relation: Relation) -> Relation:
 
 
 def _branch(branch: Branch, as_set: bool) -> Branch:
-    read = [*branch.columns, *([branch.unit] if branch.unit is not None else [])]
-    return replace(branch, relation=_relation(branch.relation, read, as_set))
+    used = [*branch.columns, *([branch.unit] if branch.unit is not None else [])]
+    return replace(branch, relation=_relation(branch.relation, used, as_set))
 
 
 def _expression(expression: Expression) -> Expression:
@@ -168,12 +177,12 @@ def _expression(expression: Expression) -> Expression:
         return rebuilt(expression, _expression)
     aggregate = expression.aggregate
     as_set = aggregate is None or unit_ignores_repeated_rows(aggregate.function)
-    read = [] if aggregate is None else _parts([aggregate])
-    return replace(expression, relation=_relation(expression.relation, read, as_set))
+    used = [] if aggregate is None else _parts([aggregate])
+    return replace(expression, relation=_relation(expression.relation, used, as_set))
 
 
 def _parts(aggregates: Iterable[Aggregate | UnitAggregate]) -> list[Expression]:
-    return [part for aggregate in aggregates for part in aggregate.reads]
+    return [argument for aggregate in aggregates for argument in aggregate.reads]
 
 
 def _is_read(source: Leaf, expressions: Iterable[Expression], others: Iterable[Leaf]) -> bool:
@@ -195,8 +204,8 @@ def _has_full_join(relation: Relation) -> bool:
     match relation:
         case Join(kind="full"):
             return True
-        case Join(left=left):
-            return _has_full_join(left)
+        case Join(left=left_side):
+            return _has_full_join(left_side)
         case Filter(child=child):
             return _has_full_join(child)
         case _:

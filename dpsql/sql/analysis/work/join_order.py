@@ -65,9 +65,7 @@ class JoinStep:
 
 @dataclass(frozen=True, slots=True)
 class JoinOrder:
-    """The sources of a join in order, the conditions that are left for WHERE,
-    and columns of rows outside of it.
-    """
+    """The sources of a join in order, the conditions that remain for WHERE, and outer columns."""
 
     steps: tuple[JoinStep, ...]
     where: tuple[Expression, ...]
@@ -78,21 +76,21 @@ class JoinOrder:
         """The conditions that each row of the join fulfils."""
         return (
             *self.where,
-            *(each for step in self.steps if step.kind in ("first", "inner") for each in step.on),
+            *(on for step in self.steps if step.kind in ("first", "inner") for on in step.on),
         )
 
     @property
     def conditions(self) -> tuple[Expression, ...]:
         """Every condition of the join."""
-        return (*self.where, *(each for step in self.steps for each in step.on))
+        return (*self.where, *(condition for step in self.steps for condition in step.on))
 
 
 def join_order(relation: Relation) -> JoinOrder:
     """The order in which the relation's sources are joined.
 
-    Private sources come first, the one with the most rows of a unit before those whose rows its
-    rows meet once, each behind one with which it has the unit in common; then public ones, each
-    behind one that a condition ties it to; outer joins follow in the order of the statement. A LEFT
+    Private sources come first: the one with the most rows of a unit before those whose rows its
+    rows meet once, each after one with which it has the unit in common. Public ones follow, each
+    after one that a condition ties it to, and then outer joins in the order of the statement. A LEFT
     JOIN whose rows without a partner fail a condition between private sources is an inner join.
     """
     inner, outer, conditions = _without_void_outer_joins(*_flat(relation))
@@ -101,13 +99,13 @@ def join_order(relation: Relation) -> JoinOrder:
     ordered = _ordered(inner, conditions, outside, known)
     steps = [JoinStep(ordered[0], "first")]
     joined = aliases(ordered[0])
-    left = list(conditions)
+    rest = list(conditions)
     within = joined.union(*map(aliases, ordered[1:]))
     for source in ordered[1:]:
         joined = joined | aliases(source)
-        on = [each for each in left if _is_between(each, source, joined)]
-        left = [each for each in left if each not in on]
-        on_unit = _is_on_unit(source, [*on, *left], (joined - aliases(source)) | outside, known)
+        on = [candidate for candidate in rest if _is_between(candidate, source, joined)]
+        rest = [candidate for candidate in rest if candidate not in on]
+        on_unit = _is_on_unit(source, [*on, *rest], (joined - aliases(source)) | outside, known)
         steps.append(
             JoinStep(
                 source,
@@ -118,10 +116,10 @@ def join_order(relation: Relation) -> JoinOrder:
             )
         )
     for kind, source, condition in outer:
-        own = list(_demands(condition))
-        steps.append(JoinStep(source, kind, tuple(own), is_single(source, own, within)))
+        demands = list(_demands(condition))
+        steps.append(JoinStep(source, kind, tuple(demands), is_single(source, demands, within)))
         within = within | aliases(source)
-    return JoinOrder(tuple(steps), tuple(left), outside)
+    return JoinOrder(tuple(steps), tuple(rest), outside)
 
 
 def aliases(source: Leaf) -> frozenset[str]:
@@ -135,21 +133,21 @@ def equated(
 ) -> Iterator[ColumnRef]:
     """The columns of the source that the conditions equate with a column of ``others``, or of any
     other relation, so that one value of that column meets one value of the source's."""
-    for own, other in equalities(conditions):
-        named = own.relation == source.alias != other.relation and (
+    for one, other in equalities(conditions):
+        named = one.relation == source.alias != other.relation and (
             others is None or other.relation in others
         )
-        if named and (own.type == other.type or own.type.facts.distinct_as_double(own.type)):
-            yield own
+        if named and (one.type == other.type or one.type.facts.distinct_as_double(one.type)):
+            yield one
 
 
 def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     """The pairs of columns that the conditions equate, either way round."""
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)):
-                yield left, right
-                yield right, left
+            case Call(function="=", arguments=(ColumnRef() as first, ColumnRef() as second)):
+                yield first, second
+                yield second, first
             case _:
                 pass
 
@@ -157,40 +155,36 @@ def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[ColumnRef, Co
 def is_single(
     source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None
 ) -> bool:
-    """Whether a row of the others meets one row of the private source at most:
-    they share what stands in one row.
-    """
-    given = {column.name for column in equated(source, conditions, others)}
+    """Whether a row of the others meets at most one row of the private source."""
+    fixed = {column.name for column in equated(source, conditions, others)}
     match source:
         case Scan(path=path) if path is not None:
-            return bool(path.unique & given)
+            return bool(path.unique & fixed)
         case PerUnit(keys=keys) if unit_of(source) is not None:
             further = {name for name, _ in source.further_keys}
             units = {UNIT, *(name for name, _ in keys)} - further
-            return further <= given and not units.isdisjoint(given)
+            return further <= fixed and not units.isdisjoint(fixed)
         case _:
             return False
 
 
 def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
-    """The sources of inner joins, those of outer joins with their conditions,
-    and the conditions of the whole.
-    """
+    """The sources of inner joins, those of outer joins with conditions, and the other conditions."""
     match relation:
         case Filter(child=child, condition=condition):
             inner, outer, conditions = _flat(child)
             return inner, outer, [*conditions, *_demands(condition)]
-        case Join(left=left, right=right, kind="inner", condition=condition):
-            inner, outer, conditions = _flat(left)
-            inner_right, outer_right, more = _flat(right)
+        case Join(left=left_side, right=right_side, kind="inner", condition=condition):
+            inner, outer, conditions = _flat(left_side)
+            inner_right, outer_right, more = _flat(right_side)
             return (
                 [*inner, *inner_right],
                 [*outer, *outer_right],
                 [*conditions, *more, *_demands(condition)],
             )
-        case Join(left=left, right=right, kind=kind, condition=condition):
-            inner, outer, conditions = _flat(left)
-            (source,), (), () = _flat(right)
+        case Join(left=left_side, right=right_side, kind=kind, condition=condition):
+            inner, outer, conditions = _flat(left_side)
+            (source,), (), () = _flat(right_side)
             return inner, [*outer, (kind, source, condition)], conditions
         case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation], [], []
@@ -213,19 +207,18 @@ def _without_void_outer_joins(
             continue
         others = private - aliases(source)
         if any(
-            own.relation in aliases(source) and other.relation in others
-            for own, other in equalities(conditions)
+            column.relation in aliases(source) and other.relation in others
+            for column, other in equalities(conditions)
         ):
-            left = outer[:index] + outer[index + 1 :]
+            other_joins = outer[:index] + outer[index + 1 :]
             return _without_void_outer_joins(
-                [*inner, source], left, [*conditions, *_demands(condition)]
+                [*inner, source], other_joins, [*conditions, *_demands(condition)]
             )
     return inner, outer, conditions
 
 
 def _demands(condition: Expression | None) -> Iterator[Expression]:
-    """The conditions that must all hold: those of an AND,
-    and what all sides of an OR have in common.
+    """The conditions that must all hold: those of an AND, and the common part of an OR.
 
     ``(a AND b) OR (a AND c)`` demands a, and b OR c.
     """
@@ -234,15 +227,15 @@ def _demands(condition: Expression | None) -> Iterator[Expression]:
             yield conjunct
             continue
         first, *others = ([*conjuncts(side)] for side in _sides(conjunct))
-        common = [part for part in first if all(part in other for other in others)]
+        common = [term for term in first if all(term in other for other in others)]
         yield from common
         rest = [
-            conjunction([part for part in side if part not in common]) for side in (first, *others)
+            conjunction([term for term in side if term not in common]) for side in (first, *others)
         ]
-        left = [side for side in rest if side is not None]
-        if len(left) == len(rest):
+        conditions = [side for side in rest if side is not None]
+        if len(conditions) == len(rest):
             yield (
-                reduce(lambda one, other: Call("or", (one, other), conjunct.type), left)
+                reduce(lambda one, other: Call("or", (one, other), conjunct.type), conditions)
                 if common
                 else conjunct
             )
@@ -280,9 +273,9 @@ def _ordered(
         order, factor = _greedy_order(
             first, sources, conditions, needs, outside=outside, known=known
         )
-        whole = factor * most_rows(first)
-        if best is None or (whole, factor) < best[:2]:
-            best = whole, factor, order
+        rows = factor * most_rows(first)
+        if best is None or (rows, factor) < best[:2]:
+            best = rows, factor, order
         if not private:
             break
     return list(sources) if best is None else best[2]
@@ -296,8 +289,9 @@ def _greedy_order(
     outside: frozenset[str],
     known: _Identified,
 ) -> tuple[list[Leaf], float]:
-    """The order that begins with ``first``,
-    and what one of its rows becomes at most by joins with private sources.
+    """The order that begins with ``first``, and how many rows one of its rows becomes at most.
+
+    Only joins with private sources multiply rows.
     """
     order = [first]
     factor = 1.0
@@ -311,9 +305,9 @@ def _greedy_order(
         ]
         if not ranked:
             return [*order, *waiting], inf
-        (_, rows), place = min(ranked)
+        (_, rows), index_of_next = min(ranked)
         factor *= rows
-        source = waiting.pop(place)
+        source = waiting.pop(index_of_next)
         order.append(source)
         joined = joined | aliases(source)
     return order, factor
@@ -326,9 +320,7 @@ def _rank(
     outside: frozenset[str],
     known: _Identified,
 ) -> tuple[int, float]:
-    """How soon a source is to be joined, the smaller the sooner,
-    and how many of a unit's rows a row meets.
-    """
+    """The rank of a source in the order (the smallest first), and the rows that a row meets in it."""
     if unit_of(source) is None:
         return (3 if any(True for _ in equated(source, conditions, joined)) else 4), 1.0
     if is_single(source, conditions, joined):
@@ -344,10 +336,10 @@ def _identified(
     After an outer join a column no longer says so, but its source and the join's condition do. A
     column that is not NULL still identifies the same, as does that of a subquery that is one."""
     every = [*conditions, *(demand for _, _, condition in outer for demand in _demands(condition))]
-    read = (column for condition in every for column in columns(condition))
+    columns_read = (column for condition in every for column in columns(condition))
     known = {
         (column.relation, column.name): column.identifies
-        for column in read
+        for column in columns_read
         if column.identifies is not None
     }
     for source in (*inner, *(lacking for _, lacking, _ in outer)):
@@ -359,42 +351,36 @@ def _identified(
         inside = _identified(*_flat(source.branches[0].relation))
         for index, column in enumerate(source.branches[0].columns):
             if isinstance(column, ColumnRef):
-                found = column.identifies or inside.get((column.relation, column.name))
-                known |= {} if found is None else {(source.alias, f"c{index}"): found}
+                identity = column.identifies or inside.get((column.relation, column.name))
+                known |= {} if identity is None else {(source.alias, f"c{index}"): identity}
     return known
 
 
 def _is_on_unit(
     source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified
 ) -> bool:
-    """Whether rows of a private source meet rows of their unit alone:
-    conditions equate what identifies the same.
-    """
+    """Whether conditions tie each row of a private source to rows of its own unit."""
 
     def identifies(column: ColumnRef) -> str | None:
         return known.get((column.relation, column.name))
 
     return any(
-        own.relation in aliases(source)
+        one.relation in aliases(source)
         and other.relation in others
-        and own.type == other.type
-        and identifies(own) is not None
-        and identifies(own) == identifies(other)
-        for own, other in equalities(conditions)
+        and one.type == other.type
+        and identifies(one) is not None
+        and identifies(one) == identifies(other)
+        for one, other in equalities(conditions)
     )
 
 
 def most_rows(source: Leaf) -> float:
-    """The most rows of one unit in a private source, by the limits of its tables;
-    infinite where they leave it open.
-    """
+    """The most rows of one unit in a private source by its limits; infinite without a limit."""
     rows = row_limit(limits(source))
     return inf if rows is None else float(rows)
 
 
 def _is_between(condition: Expression, source: Leaf, joined: frozenset[str]) -> bool:
-    """Whether the condition speaks of the source and of what is joined so far,
-    and of nothing else.
-    """
-    read = {column.relation for column in columns(condition)}
-    return bool(read & aliases(source)) and read <= joined and not any(subqueries(condition))
+    """Whether the condition reads the source and otherwise only what is joined before it."""
+    names = {column.relation for column in columns(condition)}
+    return bool(names & aliases(source)) and names <= joined and not any(subqueries(condition))

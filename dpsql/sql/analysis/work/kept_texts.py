@@ -27,13 +27,13 @@ class AddedCharacters:
         self._texts = texts
         self._reading: set[ColumnRef] = set()
 
-    def of(self, kept: Collection[Expression]) -> int:
+    def of(self, texts: Collection[Expression]) -> int:
         """Those of all these texts together;
         a column of a public table alone is kept once for all rows.
         """
-        if len(kept) == 1 and all(isinstance(each, ColumnRef) and each.public for each in kept):
+        if len(texts) == 1 and all(isinstance(text, ColumnRef) and text.public for text in texts):
             return 0
-        return sum(map(self._added, kept))
+        return sum(map(self._added, texts))
 
     def of_column(self, column: ColumnRef) -> int:
         """Those of a text column: of a public table all, of a private one none,
@@ -42,9 +42,9 @@ class AddedCharacters:
         if column.domain is not None or column in self._reading:
             return 0
         self._reading.add(column)
-        made = self._texts.made_of(column)
-        whole = self._texts.length(column) if column.public and not made else 0
-        result = max(map(self._added, made), default=whole)
+        definitions = self._texts.made_of(column)
+        public_length = self._texts.length(column) if column.public and not definitions else 0
+        result = max(map(self._added, definitions), default=public_length)
         self._reading.discard(column)
         return result
 

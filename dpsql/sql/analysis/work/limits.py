@@ -101,9 +101,15 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
 def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
     """The shortest of each kind."""
     every = list(lengths)
-    stored = min((each.stored for each in every if each.stored is not None), default=None)
-    derived = min((each.derived for each in every if each.derived is not None), default=None)
-    return TextLengths(stored, derived, any(each.declared for each in every))
+    stored = min(
+        (text_lengths.stored for text_lengths in every if text_lengths.stored is not None),
+        default=None,
+    )
+    derived = min(
+        (text_lengths.derived for text_lengths in every if text_lengths.derived is not None),
+        default=None,
+    )
+    return TextLengths(stored, derived, any(text_lengths.declared for text_lengths in every))
 
 
 def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
@@ -111,11 +117,11 @@ def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
 
     A stored one that may stand in any number of rows is as long as what is counted of it.
     """
-    found = copies(work.computed)
+    copies_per_row = copies(work.computed)
     times = work.most.rows * max(1, looks(work.computed) // 8)
     most = [_MOST_CHARACTERS // times] if times > 1 else []
-    if found > 1:
-        most.append(_MOST_MADE // found)
+    if copies_per_row > 1:
+        most.append(_MOST_MADE // copies_per_row)
     if has_pattern_of_data(work.computed):
         most.append(UNDECLARED)
     split, others = split_texts(work.computed, known)
@@ -132,19 +138,19 @@ def _require_small_automata(work: UnitWork) -> None:
     """
     for match in sorted(matches(work.computed), key=pattern_of):
         pattern = pattern_of(match)
-        said = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
+        quoted = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
         if most_states(match.function, pattern) is None:
             like = " (so LIKE with % and _ is matched)" if pattern.startswith("(?s)") else ""
             refuse(
                 "E_FUNC",
-                f"the regular expression {said}{like} may take an automaton of more than "
+                f"the regular expression {quoted}{like} may take an automaton of more than "
                 f"{MOST_STATES:,} states, which the rows of all people share; begin it with ^, or ask for fewer "
                 "characters behind a place that may be anywhere",
             )
         if is_repeated(match) and most_bytes_behind(pattern) is None:
             refuse(
                 "E_FUNC",
-                f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {said}, "
+                f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {quoted}, "
                 "and may read the rest of the text each time; leave out what reads on behind a match to find a "
                 "longer one, or the option 'g'",
             )
@@ -176,22 +182,22 @@ def _known(work: UnitWork, texts: PublicTexts) -> Known:
 
 
 def _require_few_public_characters(work: UnitWork, known: Known) -> None:
-    made = characters_made(work.computed, known)
-    if made > _MOST_MADE:
+    characters = characters_made(work.computed, known)
+    if characters > _MOST_MADE:
         refuse(
             "E_JOIN",
-            f"the texts that are made of one row may have {made:,} characters, since those of public "
+            f"the texts that are made of one row may have {characters:,} characters, since those of public "
             f"tables are long, and at most {_MOST_MADE:,} stand together; cut them with LEFT",
         )
 
 
 def _require_few_pieces(work: UnitWork, known: Known) -> None:
     split, others = split_texts(work.computed, known)
-    made = split * UNDECLARED + others
-    if made > _MOST_SPLIT:
+    characters = split * UNDECLARED + others
+    if characters > _MOST_SPLIT:
         refuse(
             "E_FUNC",
-            f"the texts that SPLIT_PART splits for one row may have {made:,} characters together, "
+            f"the texts that SPLIT_PART splits for one row may have {characters:,} characters together, "
             f"{UNDECLARED:,} of each text whose length is not declared, and at most {_MOST_SPLIT:,} are split; cut "
             "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)",
         )
@@ -208,22 +214,27 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
         return True
     if sum(work.sets for work in works) > _MOST_SETS:
         return True
-    kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
+    texts_by_core = [
+        [expression for expression in work.computed if expression.type.kind == "text"]
+        for work in works
+    ]
     return any(
-        AddedCharacters(text).of(whole) > _MOST_ADDED
-        or any(copies_in(each) > _MOST_KEPT for each in whole)
-        for whole, text in zip(kept, texts, strict=True)
+        AddedCharacters(text).of(core_texts) > _MOST_ADDED
+        or any(copies_in(expression) > _MOST_KEPT for expression in core_texts)
+        for core_texts, text in zip(texts_by_core, texts, strict=True)
     )
 
 
 def _own_steps(work: UnitWork, texts: PublicTexts) -> int:
     """The steps of a row whose own texts are empty."""
-    read = {column for part in [*work.computed, *work.ordered] for column in columns(part)}
+    columns_read = {
+        column for expression in [*work.computed, *work.ordered] for column in columns(expression)
+    }
     added = AddedCharacters(texts)
     lengths = dict(_known(work, texts))
-    for each in read:
-        if each.type.kind == "text" and not each.public:
-            lengths[each] = Interval(Fraction(0), Fraction(added.of_column(each)))
+    for column_read in columns_read:
+        if column_read.type.kind == "text" and not column_read.public:
+            lengths[column_read] = Interval(Fraction(0), Fraction(added.of_column(column_read)))
     return _steps(work, lengths)
 
 
@@ -239,16 +250,16 @@ def _steps(work: UnitWork, known: Known) -> int:
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:
     """All cores of a statement together make few enough."""
-    made = []
-    for work, each in zip(works, map(_steps, works, known), strict=True):
-        made.append((work.most.rows * each, each, work))
-    if sum(whole for whole, _, _ in made) > MOST_STEPS:
-        _, each, work = max(made, key=lambda found: found[0])
+    costs = []
+    for work, row_steps in zip(works, map(_steps, works, known), strict=True):
+        costs.append((work.most.rows * row_steps, row_steps, work))
+    if sum(total_steps for total_steps, _, _ in costs) > MOST_STEPS:
+        _, row_steps, work = max(costs, key=lambda cost: cost[0])
         many = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
-        said = many if work.most.rows > 1 else "a row takes"
+        subject = many if work.most.rows > 1 else "a row takes"
         refuse(
             "E_JOIN",
-            f"{said} {each:,} steps each, one for each number and "
+            f"{subject} {row_steps:,} steps each, one for each number and "
             f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
             f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
             "match shorter patterns, or cut texts with LEFT",

@@ -38,25 +38,30 @@ class PublicTexts:
         Those of private tables have as many as are counted of a text whose length nobody declares.
         """
         every = list(expressions)
-        read = {column for each in every for column in columns(each) if _is_open(column)}
+        open_columns = {
+            column for expression in every for column in columns(expression) if _is_open(column)
+        }
         inner = {
             subquery: subquery.aggregate.argument
-            for whole in every
-            for subquery in subqueries(whole)
+            for outer_expression in every
+            for subquery in subqueries(outer_expression)
             if subquery.type.kind == "text" and subquery.aggregate is not None
         }
-        if not any(column.public for column in read) and not any(
-            unit_of(each.relation) is None for each in inner
+        if not any(column.public for column in open_columns) and not any(
+            unit_of(subquery.relation) is None for subquery in inner
         ):
             return {}
         lengths: dict[Expression, int] = {
-            each: self.length(each) if each.public else UNDECLARED for each in read
+            column: self.length(column) if column.public else UNDECLARED for column in open_columns
         }
         lengths |= {
-            each: UNDECLARED if value is None else self._made(value)
-            for each, value in inner.items()
+            subquery: UNDECLARED if value is None else self._made(value)
+            for subquery, value in inner.items()
         }
-        return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
+        return {
+            expression: Interval(Fraction(0), Fraction(length))
+            for expression, length in lengths.items()
+        }
 
     def lengths(self, expressions: Iterable[Expression]) -> Known:
         """How many characters the texts that are read in the expressions have, those that a
@@ -65,31 +70,34 @@ class PublicTexts:
         every = list(expressions)
         lengths: dict[Expression, int] = {
             column: self._whole(column)
-            for each in every
-            for column in columns(each)
+            for expression in every
+            for column in columns(expression)
             if _is_open(column)
         }
         inner = {
             subquery: subquery.aggregate.argument
-            for whole in every
-            for subquery in subqueries(whole)
+            for outer_expression in every
+            for subquery in subqueries(outer_expression)
             if subquery.type.kind == "text" and subquery.aggregate is not None
         }
         lengths |= {
-            each: UNDECLARED if value is None else self._made_whole(value)
-            for each, value in inner.items()
+            subquery: UNDECLARED if value is None else self._made_whole(value)
+            for subquery, value in inner.items()
         }
-        return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
+        return {
+            expression: Interval(Fraction(0), Fraction(length))
+            for expression, length in lengths.items()
+        }
 
     def length(self, column: ColumnRef) -> int:
         """The most characters of a column of a public table;
         of another one as many as are counted of it.
         """
-        place = column.relation, column.name
-        if place not in self._lengths:
-            self._lengths[place] = 0  # of a column that would read itself
-            self._lengths[place] = self._uncached_length(column)
-        return self._lengths[place]
+        name = column.relation, column.name
+        if name not in self._lengths:
+            self._lengths[name] = 0  # of a column that would read itself
+            self._lengths[name] = self._uncached_length(column)
+        return self._lengths[name]
 
     def made_of(self, column: ColumnRef) -> list[Expression]:
         """What a column of a subquery is there; nothing where it is one of a table."""
@@ -99,21 +107,23 @@ class PublicTexts:
             case (
                 PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates)
             ):
-                made = dict(keys) | {name: each.argument for name, each in aggregates}
-                expression = made.get(column.name)
+                definitions = dict(keys) | {
+                    name: aggregate.argument for name, aggregate in aggregates
+                }
+                expression = definitions.get(column.name)
                 return [] if expression is None else [expression]
             case _:
                 return []
 
     def _whole(self, column: ColumnRef) -> int:
-        made = self.made_of(column)
-        place = (column.relation, column.name)
-        if not made:
+        definitions = self.made_of(column)
+        name = (column.relation, column.name)
+        if not definitions:
             return self.length(column) if column.public else UNDECLARED
-        if place not in self._wholes:
-            self._wholes[place] = 0  # of a column that would read itself
-            self._wholes[place] = max(map(self._made_whole, made))
-        return self._wholes[place]
+        if name not in self._wholes:
+            self._wholes[name] = 0  # of a column that would read itself
+            self._wholes[name] = max(map(self._made_whole, definitions))
+        return self._wholes[name]
 
     def _made_whole(self, expression: Expression) -> int:
         most = bounds(expression, self.lengths([expression])).high

@@ -68,7 +68,9 @@ _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 
 def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
     """The steps that it takes to compute the expressions; ``known`` are lengths of texts."""
-    return sum(times * _own(each, known) for each, times in computed(expressions).items())
+    return sum(
+        times * _own(expression, known) for expression, times in computed(expressions).items()
+    )
 
 
 def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
@@ -84,12 +86,12 @@ def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNO
 
 def texts_made(expressions: Iterable[Expression]) -> Counter[Expression]:
     """The texts that are made of others, at whatever depth, and how often each is."""
-    made = computed(expressions).items()
+    counts = computed(expressions).items()
     return Counter(
         {
-            each: times
-            for each, times in made
-            if each.type.kind == "text" and not isinstance(each, ColumnRef)
+            expression: times
+            for expression, times in counts
+            if expression.type.kind == "text" and not isinstance(expression, ColumnRef)
         }
     )
 
@@ -98,40 +100,40 @@ def characters_made(expressions: Collection[Expression], known: Known) -> int:
     """The most characters of all texts that are made of texts of known lengths,
     and that several keep of one.
     """
-    kept = [expression for expression in expressions if expression.type.kind == "text"]
-    made = (texts_made(expressions) + Counter(kept[1:])).items()
+    texts = [expression for expression in expressions if expression.type.kind == "text"]
+    counts = (texts_made(expressions) + Counter(texts[1:])).items()
     return sum(
-        times * _length(each, known)
-        for each, times in made
-        if not known.keys().isdisjoint(within([each]))
+        times * _length(text, known)
+        for text, times in counts
+        if not known.keys().isdisjoint(within([text]))
     )
 
 
 def looks(expressions: Iterable[Expression]) -> int:
     """How often the regular expressions and LIKEs in the expressions look at a character."""
     return sum(
-        times * found
-        for each, times in computed(expressions).items()
-        if (found := _looks(each)) > 1
+        times * looks_per_character
+        for expression, times in computed(expressions).items()
+        if (looks_per_character := _looks(expression)) > 1
     )
 
 
 def _own(expression: Expression, known: Known) -> int:
     times = max(_looks(expression), _character_cost_factor(expression, known))
-    texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
+    texts = [operand for operand in (expression, *parts(expression)) if operand.type.kind == "text"]
     long = sum(
-        each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG
-        for each in parts(expression)
+        operand.type.kind == "decimal" and (operand.type.precision or 0) >= _LONG
+        for operand in parts(expression)
     )
     called = _CALLED if texts and isinstance(expression, Call) else 0
-    whole = (
+    fixed_steps = (
         1
         + called
         + _slow(expression)
         + _OF_LONG * long
         + _PER_CHARACTER * _listed_characters(expression)
     )
-    return whole + times * sum(_length(text, known) // CHARACTERS for text in texts)
+    return fixed_steps + times * sum(_length(text, known) // CHARACTERS for text in texts)
 
 
 def _listed_characters(expression: Expression) -> int:
@@ -190,12 +192,17 @@ def _again(match: Call) -> int:
 
 def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
     """The regular expressions in the expressions that are matched with what a row holds."""
-    for each in within(expressions):
+    for expression in within(expressions):
         is_match = (
-            isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.REGULAR_EXPRESSION
+            isinstance(expression, Call)
+            and FUNCTIONS[expression.function].cost is CallCost.REGULAR_EXPRESSION
         )
-        if isinstance(each, Call) and is_match and not isinstance(each.arguments[0], Literal):
-            yield each
+        if (
+            isinstance(expression, Call)
+            and is_match
+            and not isinstance(expression.arguments[0], Literal)
+        ):
+            yield expression
 
 
 def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
@@ -203,10 +210,10 @@ def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
     which is tried at each character of the text.
     """
     return any(
-        isinstance(each, Call)
-        and FUNCTIONS[each.function].cost is CallCost.LIKE
-        and not isinstance(each.arguments[1], Literal)
-        for each in within(expressions)
+        isinstance(expression, Call)
+        and FUNCTIONS[expression.function].cost is CallCost.LIKE
+        and not isinstance(expression.arguments[1], Literal)
+        for expression in within(expressions)
     )
 
 
@@ -279,20 +286,20 @@ def copies(expressions: Collection[Expression]) -> int:
     and both keep what they have met.
     """
     known: dict[Expression, int] = {}
-    made = computed(expressions)
+    counts = computed(expressions)
     converted = Counter[Expression]()
-    for each, times in made.items():
-        if _slow(each):
-            converted.update(dict.fromkeys(parts(each), times))
-    kept = sum(
+    for computed_expression, times in counts.items():
+        if _slow(computed_expression):
+            converted.update(dict.fromkeys(parts(computed_expression), times))
+    own_copies = sum(
         _copies(expression, known) for expression in expressions if expression.type.kind == "text"
     )
     stands = (
-        times * _copies(each, known)
-        for each, times in (made + converted).items()
-        if each.type.kind == "text"
+        times * _copies(computed_expression, known)
+        for computed_expression, times in (counts + converted).items()
+        if computed_expression.type.kind == "text"
     )
-    return max(0, kept - 1) + sum(stands)
+    return max(0, own_copies - 1) + sum(stands)
 
 
 def copies_in(expression: Expression) -> int:
@@ -306,12 +313,16 @@ def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int,
     """
     copied: dict[Expression, int] = {}
     undeclared = characters = 0
-    for each, times in computed(expressions).items():
-        if isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.SPLIT:
-            text = each.arguments[0]
+    for expression, times in computed(expressions).items():
+        if isinstance(expression, Call) and FUNCTIONS[expression.function].cost is CallCost.SPLIT:
+            text = expression.arguments[0]
             undeclared += times * _copies(text, copied)
             most = bounds(text, known).high
-            ends = [bounds(part, known).high for part in within([text]) if part.type.kind == "text"]
+            ends = [
+                bounds(text_part, known).high
+                for text_part in within([text])
+                if text_part.type.kind == "text"
+            ]
             characters += times * (
                 sum(int(end) for end in ends if end is not None) if most is None else int(most)
             )
@@ -329,8 +340,8 @@ def repeats_declared(expressions: Collection[Expression]) -> bool:
         for expression in expressions
         if isinstance(expression, ColumnRef) and is_declared(expression)
     ]
-    made = (column for each in texts_made(expressions) for column in columns(each))
-    return len(outputs) > len(set(outputs)) or any(map(is_declared, made))
+    source_columns = (column for text in texts_made(expressions) for column in columns(text))
+    return len(outputs) > len(set(outputs)) or any(map(is_declared, source_columns))
 
 
 def is_declared(column: ColumnRef) -> bool:
@@ -343,12 +354,12 @@ def _copies(expression: Expression, known: dict[Expression, int]) -> int:
     if expression in known:
         return known[expression]
     if expression.type.kind != "text" or bounds(expression).high is not None:
-        whole = 0
+        result = 0
     elif isinstance(expression, ColumnRef):
-        whole = int(not expression.public)
+        result = int(not expression.public)
     elif isinstance(expression, Call):
-        whole = sum(_copies(part, known) for part in parts(expression))
+        result = sum(_copies(operand, known) for operand in parts(expression))
     else:
-        whole = max((_copies(part, known) for part in parts(expression)), default=0)
-    known[expression] = whole
-    return whole
+        result = max((_copies(operand, known) for operand in parts(expression)), default=0)
+    known[expression] = result
+    return result

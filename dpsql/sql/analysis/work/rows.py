@@ -80,19 +80,19 @@ def public_rows(relation: Relation, fanout: Fanout) -> int | None:
 def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     """What the engine does with the rows of one unit in the core."""
     work = UnitWork(fanout)
-    arguments = [part for aggregate in core.aggregates for part in aggregate.reads]
+    arguments = [argument for aggregate in core.aggregates for argument in aggregate.reads]
     work.evaluate(work.relation(core.relation), [*core.keys, *arguments])
     work.listed = sum(len(aggregate.values) for aggregate in core.aggregates)
     work.ordered += [
         *core.keys,
         *(group for aggregate in core.aggregates for group in aggregate.groups),
     ]
-    found = [
+    arguments_kept = [
         aggregate.argument
         for aggregate in core.aggregates
         if aggregate.argument is not None and not aggregate.function.is_additive
     ]
-    work.ordered, work.sets = work.ordered + found, len(found)
+    work.ordered, work.sets = work.ordered + arguments_kept, len(arguments_kept)
     return work
 
 
@@ -120,32 +120,32 @@ class UnitWork:
     def relation(self, relation: Relation) -> RowBound:
         """The rows of one unit in a private relation."""
         order = join_order(relation)
-        made = self._source(order.steps[0].source)
+        rows = self._source(order.steps[0].source)
         for index, step in enumerate(order.steps[1:], 1):
-            made = self._joined(made, step, order, index)
-        self.evaluate(made, order.conditions)
-        return made
+            rows = self._joined(rows, step, order, index)
+        self.evaluate(rows, order.conditions)
+        return rows
 
-    def evaluate(self, made: RowBound, expressions: Iterable[Expression]) -> None:
+    def evaluate(self, rows: RowBound, expressions: Iterable[Expression]) -> None:
         """Count what the subqueries in the expressions read for each of these rows."""
         self.computed += (expressions := list(expressions))
-        self._widest = max(self._widest, made, key=lambda each: each.rows)
-        for each in dict.fromkeys(
+        self._widest = max(self._widest, rows, key=lambda bound: bound.rows)
+        for read_subquery in dict.fromkeys(
             subquery for expression in expressions for subquery in subqueries(expression)
         ):
-            self._read(made, each)
+            self._read(rows, read_subquery)
 
     def hold(self) -> None:
         """Hold each table to its limit, since much is done with each row."""
         self.held = set(self.tables)
-        self.most = max(self.most, self._widest, key=lambda each: each.rows)
+        self.most = max(self.most, self._widest, key=lambda bound: bound.rows)
 
     # -- joins -------------------------------------------------------------------------------------
 
-    def _joined(self, made: RowBound, step: JoinStep, order: JoinOrder, place: int) -> RowBound:
+    def _joined(self, rows: RowBound, step: JoinStep, order: JoinOrder, index: int) -> RowBound:
         source = step.source
         if unit_of(source) is None:
-            return self._multiplied(made, self.public_source(source, _equated_names(order, place)))
+            return self._multiplied(rows, self.public_source(source, _equated_names(order, index)))
         if step.kind == "inner" and not (step.single or step.on_unit):
             refuse(
                 "E_JOIN",
@@ -153,27 +153,27 @@ class UnitWork:
                 "equate the unit of each private table with that of one that every row has",
             )
         other = self._source(source)
-        self.repeats |= made != _ONE or other != _ONE
+        self.repeats |= rows != _ONE or other != _ONE
         if step.kind == "full":
             return replace(
-                self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows
+                self._multiplied(rows, other), rows=rows.rows * other.rows + rows.rows + other.rows
             )
-        return made if step.single else self._multiplied(made, other)
+        return rows if step.single else self._multiplied(rows, other)
 
-    def _multiplied(self, made: RowBound, other: RowBound) -> RowBound:
+    def _multiplied(self, rows: RowBound, other: RowBound) -> RowBound:
         """Every row meets so many others at most, once their tables are held to their limits."""
         if other.rows <= 1:
             self.held |= other.scans
-            return made
-        if made.rows <= 1:
-            self.held |= made.scans
-            whole = other
+            return rows
+        if rows.rows <= 1:
+            self.held |= rows.scans
+            multiplied = other
         else:
-            self.held |= made.scans | other.scans
-            whole = made.times(other)
-        if made.rows > 1 or not other.scans:  # other rows than those that the unit has
-            self.most = max(self.most, whole, key=lambda each: each.rows)
-        return whole
+            self.held |= rows.scans | other.scans
+            multiplied = rows.times(other)
+        if rows.rows > 1 or not other.scans:  # other rows than those that the unit has
+            self.most = max(self.most, multiplied, key=lambda bound: bound.rows)
+        return multiplied
 
     def _source(self, source: Leaf) -> RowBound:
         """The rows of one unit in a private source."""
@@ -191,13 +191,13 @@ class UnitWork:
                 self.evaluate(inner, expressions_of(source))
                 return _ONE if isinstance(source, PerUnit) and not source.further_keys else inner
             case Compound(operator=operator, branches=branches):
-                parts = [self.relation(branch.relation) for branch in branches]
-                for part, branch in zip(parts, branches, strict=True):
-                    self.evaluate(part, branch.columns)
-                kept = parts if operator in ("union all", "union") else parts[:1]
-                names = " + ".join(" × ".join(part.factors) for part in kept)
-                scans = frozenset[str]().union(*(part.scans for part in kept))
-                return RowBound(sum(part.rows for part in kept), scans, (names,))
+                bounds = [self.relation(branch.relation) for branch in branches]
+                for bound, branch in zip(bounds, branches, strict=True):
+                    self.evaluate(bound, branch.columns)
+                counted = bounds if operator in ("union all", "union") else bounds[:1]
+                names = " + ".join(" × ".join(bound.factors) for bound in counted)
+                scans = frozenset[str]().union(*(bound.scans for bound in counted))
+                return RowBound(sum(bound.rows for bound in counted), scans, (names,))
             case Constants():
                 return self.public_source(source, set())
             case _:
@@ -205,7 +205,7 @@ class UnitWork:
 
     # -- subqueries in expressions -----------------------------------------------------------------
 
-    def _read(self, made: RowBound, subquery: Subquery) -> None:
+    def _read(self, rows: RowBound, subquery: Subquery) -> None:
         """A subquery that only asks for rows with the row's own values reads private rows, and one
         public table, once; all others read theirs for each row."""
         relation = subquery.relation
@@ -213,14 +213,14 @@ class UnitWork:
         if unit_of(relation) is not None:
             inner = self.relation(relation)
             self.repeats = True
-            inner = inner if by_value else self._multiplied(made, inner)
+            inner = inner if by_value else self._multiplied(rows, inner)
         elif by_value and [type(step.source) for step in join_order(relation).steps] in (
             [Scan],
             [Constants],
         ):
             return
         else:
-            inner = self._multiplied(made, self.public_relation(relation))
+            inner = self._multiplied(rows, self.public_relation(relation))
         arguments = (
             ()
             if subquery.aggregate is None
@@ -230,41 +230,43 @@ class UnitWork:
 
     # -- public rows -------------------------------------------------------------------------------
 
-    def public_source(self, source: Leaf, given: Collection[str]) -> RowBound:
+    def public_source(self, source: Leaf, names: Collection[str]) -> RowBound:
         """The rows of a public source that have one value in each of the given columns."""
         match source:
             case Scan(table=table, derived=False):
-                rows = self._fanout(table, tuple(sorted(given)))
+                rows = self._fanout(table, tuple(sorted(names)))
                 return RowBound(rows, frozenset(), (f"{table} {rows:,}",))
             case Scan(size=size):
                 assert size is not None
-                return self._derived(size, given)
+                return self._derived(size, names)
             case Constants(rows=listed):
-                places = sorted(int(name[1:]) for name in given)
+                places = sorted(int(name[1:]) for name in names)
                 rows = max(
                     Counter(tuple(row[index] for index in places) for row in listed).values()
                 )
                 return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
             case PerUnit(child=child, keys=keys) | Groups(child=child, keys=keys):
-                whole = {name for name, _ in keys} <= set(given)
-                return RowBound(1, frozenset()) if whole else self.public_relation(child)
+                has_all_keys = {name for name, _ in keys} <= set(names)
+                return RowBound(1, frozenset()) if has_all_keys else self.public_relation(child)
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:
-                    shown = {f"c{index}": column for index, column in enumerate(branch.columns)}
+                    branch_columns = {
+                        f"c{index}": column for index, column in enumerate(branch.columns)
+                    }
                     known = [
-                        each
-                        for each in map(shown.__getitem__, given)
-                        if isinstance(each, ColumnRef)
+                        column_read
+                        for column_read in map(branch_columns.__getitem__, names)
+                        if isinstance(column_read, ColumnRef)
                     ]
                     parts.append(self.public_relation(branch.relation, known))
-                rows = sum(part.rows for part in parts)
+                rows = sum(bound.rows for bound in parts)
                 return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
             case _:
                 assert_never(source)
 
-    def _derived(self, size: DerivedSize, given: Collection[str]) -> RowBound:
-        if size.key is not None and size.key <= set(given):
+    def _derived(self, size: DerivedSize, names: Collection[str]) -> RowBound:
+        if size.key is not None and size.key <= set(names):
             return RowBound(1, frozenset())
         if size.products is None:
             refuse(
@@ -277,7 +279,7 @@ class UnitWork:
             for number, tables in size.products
         )
         equal = [
-            self._fanout(table, (column,)) for name, table, column in size.columns if name in given
+            self._fanout(table, (column,)) for name, table, column in size.columns if name in names
         ]
         rows = min([rows, *equal])
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
@@ -287,29 +289,31 @@ class UnitWork:
         those that its conditions equate with rows outside."""
         order = join_order(relation)
         known = tuple(known)
-        made = RowBound(1, frozenset())
+        bound = RowBound(1, frozenset())
         for index, step in enumerate(order.steps):
-            names = {each.name for each in known if each.relation == step.source.alias}
+            names = {column.name for column in known if column.relation == step.source.alias}
             other = self.public_source(step.source, names | _equated_names(order, index))
             if step.kind == "full":
-                made = replace(
-                    made.times(other), rows=made.rows * other.rows + made.rows + other.rows
+                bound = replace(
+                    bound.times(other), rows=bound.rows * other.rows + bound.rows + other.rows
                 )
             else:
-                made = made.times(
+                bound = bound.times(
                     replace(other, rows=max(other.rows, 1)) if step.kind == "left" else other
                 )
-        self.evaluate(made, order.conditions)
-        return made
+        self.evaluate(bound, order.conditions)
+        return bound
 
 
-def _equated_names(order: JoinOrder, place: int) -> set[str]:
+def _equated_names(order: JoinOrder, index: int) -> set[str]:
     """The columns of a source that the join's conditions equate with columns before it,
     or outside.
     """
-    source = order.steps[place].source
-    before = order.outside.union(*(aliases(step.source) for step in order.steps[:place]))
-    return {each.name for each in equated(source, [*order.steps[place].on, *order.where], before)}
+    source = order.steps[index].source
+    before = order.outside.union(*(aliases(step.source) for step in order.steps[:index]))
+    return {
+        column.name for column in equated(source, [*order.steps[index].on, *order.where], before)
+    }
 
 
 def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
@@ -329,10 +333,10 @@ def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
     return (
         all(
             any(
-                own.relation in within and other.relation in order.outside
-                for own, other in equalities([each])
+                first.relation in within and second.relation in order.outside
+                for first, second in equalities([outer_condition])
             )
-            for each in asked
+            for outer_condition in asked
         )
         and not any(outer_columns(step.source) for step in order.steps)
         and all(column.relation in within for column in inside)

@@ -81,7 +81,7 @@ class _Truncation:
         self._columns: dict[str, dict[str, ColumnRef]] = {}
         self._units: dict[str, ColumnRef] = {}
         relations, expressions = everything_in(core)
-        scans = [each for each in relations if isinstance(each, Scan)]
+        scans = [candidate for candidate in relations if isinstance(candidate, Scan)]
         self._scans = {scan.alias for scan in scans}
         units = [scan.unit for scan in scans if scan.unit is not None]
         for column in [
@@ -104,11 +104,11 @@ class _Truncation:
                 return self._scan(relation)
             case Scan() | Constants():
                 return relation
-            case Join(left=left, right=right, condition=condition):
-                left = self._relation(left)
-                right = self._relation(right)
-                whole = None if condition is None else self._expression(condition)
-                return replace(relation, left=left, right=right, condition=whole)
+            case Join(left=left_side, right=right_side, condition=condition):
+                left_side = self._relation(left_side)
+                right_side = self._relation(right_side)
+                new_condition = None if condition is None else self._expression(condition)
+                return replace(relation, left=left_side, right=right_side, condition=new_condition)
             case Filter(child=child, condition=condition):
                 return Filter(self._relation(child), self._expression(condition))
             case PerUnit(child=child, keys=keys, aggregates=aggregates):
@@ -116,8 +116,10 @@ class _Truncation:
                 return replace(
                     relation,
                     child=child,
-                    keys=tuple((name, self._expression(each)) for name, each in keys),
-                    aggregates=tuple((name, self._of_unit(each)) for name, each in aggregates),
+                    keys=tuple((name, self._expression(definition)) for name, definition in keys),
+                    aggregates=tuple(
+                        (name, self._of_unit(definition)) for name, definition in aggregates
+                    ),
                 )
             case Groups(child=child, keys=keys, aggregates=aggregates):
                 rows = self._relation(child)
@@ -125,8 +127,10 @@ class _Truncation:
                 return replace(
                     relation,
                     child=rows,
-                    keys=tuple((name, self._expression(each)) for name, each in keys),
-                    aggregates=tuple((name, self._of_unit(each)) for name, each in aggregates),
+                    keys=tuple((name, self._expression(definition)) for name, definition in keys),
+                    aggregates=tuple(
+                        (name, self._of_unit(definition)) for name, definition in aggregates
+                    ),
                 )
             case Compound(branches=branches):
                 return replace(relation, branches=tuple(map(self._branch, branches)))
@@ -141,15 +145,19 @@ class _Truncation:
 
     def _cut(self, scan: Scan) -> TextCut | None:
         """What is cut of the table; None where no text of any length is read of it."""
-        read = self._columns.get(scan.alias, {})
+        columns_read = self._columns.get(scan.alias, {})
         unique = () if scan.path is None else scan.path.unique
-        texts = [(name, self._most(column)) for name, column in read.items() if name not in unique]
+        texts = [
+            (name, self._most(column))
+            for name, column in columns_read.items()
+            if name not in unique
+        ]
         characters = tuple((name, most) for name, most in texts if most is not None)
         if not characters:
             return None
         keys = [] if scan.path is None else [scan.path.unit, *(hop.child for hop in scan.path.hops)]
         needed = [column.name for column in keys if column.relation == scan.alias]
-        return TextCut(characters, tuple(dict.fromkeys([*read, *needed])))
+        return TextCut(characters, tuple(dict.fromkeys([*columns_read, *needed])))
 
     def _most(self, column: ColumnRef) -> int | None:
         """How much is read of a stored column; None where that is all."""
@@ -168,9 +176,11 @@ class _Truncation:
         rows = row_limit(scan.limits)
         owned = bool(scan.hops)
         assert rows is not None and scan.unit is not None
-        read = self._columns.get(scan.alias, {})
-        doubles = tuple(name for name, column in read.items() if column.type.kind == "double")
-        keep = Keep(rows, tuple(read), owned, doubles)
+        columns_read = self._columns.get(scan.alias, {})
+        doubles = tuple(
+            name for name, column in columns_read.items() if column.type.kind == "double"
+        )
+        keep = Keep(rows, tuple(columns_read), owned, doubles)
         if not owned:
             return replace(scan, keep=keep)
         unit = ColumnRef(scan.alias, ITS_UNIT, scan.unit.type, identifies=UNIT)
@@ -184,8 +194,8 @@ class _Truncation:
 
     def _aggregate(self, aggregate: Aggregate) -> Aggregate:
         argument, condition, other = (
-            None if each is None else self._expression(each)
-            for each in (aggregate.argument, aggregate.condition, aggregate.other)
+            None if operand is None else self._expression(operand)
+            for operand in (aggregate.argument, aggregate.condition, aggregate.other)
         )
         groups = tuple(map(self._expression, aggregate.groups))
         return replace(
@@ -215,11 +225,11 @@ class _Truncation:
                 return replace(expression, arguments=(self._column(one), self._column(other)))
             case Subquery(relation=relation, aggregate=aggregate, reads=reads):
                 inner = self._relation(relation)
-                found = None if aggregate is None else self._of_unit(aggregate)
+                new_aggregate = None if aggregate is None else self._of_unit(aggregate)
                 return replace(
                     expression,
                     relation=inner,
-                    aggregate=found,
+                    aggregate=new_aggregate,
                     reads=tuple(map(self._column, reads)),
                 )
             case _:

@@ -74,7 +74,7 @@ def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
     if isinstance(call, exp.Anonymous):
         arguments = list(call.expressions)
     else:
-        only(call, "this", "expression", code="E_AGG", what=f"this form of {name}")
+        only(call, "this", "expression", code="E_AGG", subject=f"this form of {name}")
         arguments = [part for part in (call.this, call.args.get("expression")) if part is not None]
     if arguments and isinstance(arguments[0], exp.Distinct):
         refuse(
@@ -157,7 +157,12 @@ def split(
             node,
         )
     only(
-        node, "this", "big_int", "expressions", code="E_AGG", what=f"this form of {node.sql_name()}"
+        node,
+        "this",
+        "big_int",
+        "expressions",
+        code="E_AGG",
+        subject=f"this form of {node.sql_name()}",
     )
     if node.expressions:
         refuse("E_AGG", f"{node.sql_name()} takes one argument", node)

@@ -61,7 +61,7 @@ def _ordered_mode(
     ):
         refuse("E_AGG", "write MODE() WITHIN GROUP (ORDER BY one value)", call)
     (ordered,) = order.expressions
-    only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
+    only(ordered, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
     argument = reader.read(ordered.this)
     return Aggregate(MODE, argument, condition, values=_listed(argument, call.this, listed))
 
@@ -70,7 +70,7 @@ def _joined_values(
     call: exp.GroupConcat, condition: Expression | None, reader: Reader, listed: ListedValues
 ) -> Aggregate:
     """STRING_AGG(DISTINCT x, ', ' ORDER BY x)."""
-    only(call, "this", "separator", code="E_AGG", what=f"this form of {called(call)}")
+    only(call, "this", "separator", code="E_AGG", subject=f"this form of {called(call)}")
     inner = call.this
     order = None
     if isinstance(inner, exp.Order):
@@ -92,7 +92,7 @@ def _joined_values(
     if len(ordered) > 1 or any(reader.read(each.this) != argument for each in ordered):
         refuse("E_AGG", f"{called(call)} with DISTINCT is ordered by its own value", call)
     for each in ordered:
-        only(each, "this", "desc", "nulls_first", code="E_AGG", what="this order")
+        only(each, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
     joined = JoinedText(between.value, any(each.args.get("desc") for each in ordered))
     return Aggregate(
         STRING_AGG, argument, condition, values=_listed(argument, call, listed), joined=joined
@@ -102,7 +102,12 @@ def _joined_values(
 def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
     """The value, and how many are asked for."""
     only(
-        call, "this", "expression", "expressions", code="E_AGG", what=f"this form of {called(call)}"
+        call,
+        "this",
+        "expression",
+        "expressions",
+        code="E_AGG",
+        subject=f"this form of {called(call)}",
     )
     first = call.expressions[:1] if isinstance(call, exp.Anonymous) else [call.this]
     more: list[exp.Expr | None] = (

@@ -92,7 +92,7 @@ def _within_group(node: exp.WithinGroup, reader: Reader) -> tuple[exp.Expr, Rank
     if not isinstance(order, exp.Order) or len(order.expressions) != 1 or len(arguments) != 1:
         refuse("E_AGG", f"write {_name(node.this)}(q) WITHIN GROUP (ORDER BY one value)", node)
     (ordered,) = order.expressions
-    only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
+    only(ordered, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
     fractions, listed = _fractions(arguments[0], node, reader)
     return ordered.this, Ranks(
         fractions, _is_continuous(node.this), listed, bool(ordered.args.get("desc"))
@@ -110,7 +110,7 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
         "quantile",
         "count",
         code="E_AGG",
-        what=f"this form of {_name(node)}",
+        subject=f"this form of {_name(node)}",
     )
     found = [
         node.this,

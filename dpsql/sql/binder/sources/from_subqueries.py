@@ -151,7 +151,7 @@ class PrivateRows:
             source, name = self._source(node, ctes, outer)
             source_from.add(source, name, node, join)
             return
-        only(node, "this", code="E_TABLE", what="this form of parentheses")
+        only(node, "this", code="E_TABLE", subject="this form of parentheses")
         group, _ = self._new_from(ctes, outer)
         joins = inner.args.get("joins") or ()
         first = inner.copy()
@@ -172,7 +172,7 @@ class PrivateRows:
         """LATERAL: a row of aggregates becomes columns of the row before it,
         and any other query becomes a join.
         """
-        only(node, "this", "alias", code="E_TABLE", what="this form of LATERAL")
+        only(node, "this", "alias", code="E_TABLE", subject="this form of LATERAL")
         query = node.this.this
         name = fold(node.alias) or f"lateral {id(node)}"
         if not isinstance(node.this, exp.Subquery) or join is None:
@@ -217,7 +217,7 @@ class PrivateRows:
                     "db",
                     "catalog",
                     code="E_TABLE",
-                    what="this form of a table",
+                    subject="this form of a table",
                 )
                 name = fold(node.name)
                 cte = None if node.db else ctes.get(name)
@@ -235,7 +235,7 @@ class PrivateRows:
                     source = scan(self._binding.schema, named, self._binding.alias)
                 return renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
-                only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
+                only(node, "this", "alias", code="E_TABLE", subject="this form of a subquery")
                 source = self.rows(node.this, ctes, outer)
                 return renamed(source, alias_columns(node), node), fold(
                     node.alias
@@ -246,7 +246,7 @@ class PrivateRows:
                     node.alias
                 ) or f"values {id(node)}"
             case exp.Unnest(expressions=[exp.Array() as listed]):
-                only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
+                only(node, "expressions", "alias", code="E_TABLE", subject="this form of UNNEST")
                 names = alias_columns(node) or ("unnest",)
                 reader = self._constant_reader()
                 source = constants(

@@ -247,7 +247,7 @@ def join_kind(join: exp.Join | None) -> JoinKind:
         "side",
         "method",
         code="E_JOIN",
-        what="this kind of join",
+        subject="this kind of join",
     )
     side = str(join.side).upper()
     kind = str(join.kind).upper()

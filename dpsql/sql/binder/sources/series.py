@@ -55,7 +55,12 @@ def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Ex
         name = "range" if series.args.get("is_end_exclusive") else "generate_series"
         if isinstance(parent, exp.Table | exp.Unnest):
             only(
-                parent, "this", "expressions", "alias", code="E_TABLE", what="this form of a series"
+                parent,
+                "this",
+                "expressions",
+                "alias",
+                code="E_TABLE",
+                subject="this form of a series",
             )
             values.set("alias", _alias(parent.args.get("alias"), name))
             parent.replace(values)
@@ -102,7 +107,7 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
         "step",
         "is_end_exclusive",
         code="E_TABLE",
-        what="this form of a series",
+        subject="this form of a series",
     )
     start, end = beside([reader.read(series.args[name]) for name in ("start", "end")])
     exclusive = bool(series.args.get("is_end_exclusive"))
