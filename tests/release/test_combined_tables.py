@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import cast
@@ -145,3 +146,52 @@ def test_a_table_without_evidence_shows_all_rows() -> None:
     combined = table()
     assert combined.absent == combined.near(0.95) == frozenset()
     assert combined.present(0.95) is combined
+
+
+def evident(*counts: int, null: int | None = None) -> CombinedTable:
+    """Rows with counts of evidence, all intervals from 10 to 20; one may have NULL for its key."""
+    presence = SimpleNamespace(cell=0, released=False, blocks=False, chance=Fraction(1, 20))
+    plan = SimpleNamespace(
+        estimates=ESTIMATES,
+        arithmetic=lambda place: ESTIMATES[place],
+        presence=presence,
+        core=SimpleNamespace(keys=()),
+    )
+    size = len(counts)
+    ends = ColumnarRows(tuple([(10.0, 20.0)] * size for _ in ESTIMATES), size)
+    keys = [None if place == null else place for place in range(size)]
+    return replace(
+        table(),
+        plan=cast(CorePlan, plan),
+        keys=ColumnarRows((keys,), size),
+        aggregates=ends,
+        intervals=ends,
+        cells=ColumnarRows(([Fraction(30)] * size, [Fraction(5)] * size), size),
+        curves=ColumnarRows(tuple([None] * size for _ in ESTIMATES), size),
+        weights=[WEIGHTS] * size,
+        evidence=[(Fraction(count), {0: ONE}) for count in counts],
+    )
+
+
+def test_groups_whose_counts_noise_reaches_are_absent() -> None:
+    """Noise has a half-width of 300: 5,000 is far above it, 600 hardly, and 0 is not."""
+    rows = evident(5_000, 0, 600)
+    assert rows.absent == {1}
+    assert rows.near(0.95) == {2}
+
+
+def test_a_count_that_just_shows_its_group_has_an_interval_from_0() -> None:
+    shown = evident(5_000, 0, 600).present(0.95)
+    assert list(shown.keys) == [(0,), (2,)]
+    assert list(shown.intervals[0]) == [(10.0, 20.0)] * len(ESTIMATES)
+    count, *others = shown.intervals[1]
+    assert count == (0.0, 20.0) and others == [(10.0, 20.0)] * (len(ESTIMATES) - 1)
+
+
+def test_only_groups_with_null_need_evidence_if_keys_are_named() -> None:
+    """The groups 1 and 2 are in a public list; 3 has NULL and no evidence."""
+    shown = evident(5_000, 0, 600, 0, null=3).present(0.95, (0,))
+    assert list(shown.keys) == [(0,), (1,), (2,)]
+    assert [row[0] for row in shown.intervals] == [(10.0, 20.0)] * 3
+    shown = evident(5_000, 0, 600, null=2).present(0.95, (0,))
+    assert [row[0] for row in shown.intervals] == [(10.0, 20.0), (10.0, 20.0), (0.0, 20.0)]
