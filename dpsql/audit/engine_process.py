@@ -129,7 +129,7 @@ def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
 
 
 def _landlock_advice(least: int) -> str:
-    """Where the process is kept from what this version of Landlock keeps it from."""
+    """Advice that names the Linux version with this version of Landlock."""
     return (
         f"run dpsql on Linux {_LINUX[least]} or later, with landlock in "
         "/sys/kernel/security/lsm and its calls allowed"

@@ -44,9 +44,7 @@ def laplace_moments(scale: float) -> tuple[float, float]:
 
 
 def gaussian_moments(sigma: float) -> tuple[float, float]:
-    """E Z² and E Z⁴ of the discrete Gaussian;
-    σ² and 3σ⁴ where the normal distribution is as close.
-    """
+    """E Z² and E Z⁴ of the discrete Gaussian; σ² and 3σ⁴ if the normal law is as close."""
     if sigma > _SUMMED:
         return sigma**2, 3 * sigma**4
     reach = ceil(40 * sigma) + 2

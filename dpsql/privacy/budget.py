@@ -66,15 +66,17 @@ class Budget:
 
     @property
     def rho_total(self) -> Fraction:
-        """The zCDP that (ε, δ_conversion) admits, rounded down; 0 in a pure budget,
-        and where the rule adds no ρ.
+        """The zCDP that (ε, δ_conversion) admits, rounded down.
+
+        It is 0 in a pure budget, and if the rule adds up no ρ.
         """
         return self.rule.rho_total(self.promise)
 
     @property
     def is_tallied(self) -> bool:
-        """Whether the rule needs a sum of its own over the entries (`weight`),
-        held against `allowance`.
+        """Whether the rule needs a sum of its own over the entries (`weight`).
+
+        It is bounded by `allowance`.
         """
         return self.rule.is_tallied
 
@@ -84,15 +86,14 @@ class Budget:
         return self.rule.allowance(self.promise)
 
     def weight(self, cost: Cost) -> Fraction:
-        """What an entry of this cost uses of the allowance;
-        more than all of it where the rule does not hold for it.
+        """What an entry of this cost uses of the allowance.
+
+        More than all of it if the rule does not hold for the cost.
         """
         return self.rule.weight(self.promise, cost)
 
     def is_next_to_nothing(self, cost: Cost) -> bool:
-        """Whether the cost is below what the budget admits for a single charge,
-        whatever is left.
-        """
+        """Whether the cost is below what the budget admits for a single charge, whatever remains."""
         low = self._least
         return (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4
 
@@ -125,8 +126,9 @@ class Budget:
 
 
 def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:
-    """At least δ(1 + e^ε + … + e^((size − 1)ε)), the δ of a group; 1, which promises nothing,
-    where it is more.
+    """At least δ(1 + e^ε + … + e^((size − 1)ε)), the δ of a group.
+
+    At most 1, which promises nothing.
     """
     exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
     if exponent * (size - 1) > 700:
@@ -182,7 +184,7 @@ class Window:
 
     @property
     def renewal(self) -> date | None:
-        """The day on which the next one begins; None where the calendar ends before."""
+        """The day on which the next window begins; None if the calendar ends before."""
         try:
             return _first_day(self.refresh, self.number + 1)
         except (ValueError, OverflowError):
@@ -246,8 +248,7 @@ class Lifetime:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """The smaller of ε added up and zCDP added up,
-        and not less than what the entries add up to.
+        """The smaller of ε added up and zCDP added up; not less than the sum of the entries.
 
         These are what was spent, and what was spent before the present window with all that it may
         still spend. They are more only where the schema once had a larger budget, or where windows
@@ -266,8 +267,9 @@ class Lifetime:
         return None if spent is None or present is None else max(promised, spent, present)
 
     def _with_the_present(self) -> Fraction | None:
-        """The ε of what was spent before the present window and of all that this one may hold;
-        None: there is none.
+        """The ε of what was spent before the present window and of all that this one may hold.
+
+        None if no ε holds.
         """
         before = self._added(self.before)
         apart = None if before is None else before + self.budget.epsilon
@@ -277,25 +279,21 @@ class Lifetime:
         return together if apart is None else min(apart, together)
 
     def _added(self, cost: Cost) -> Fraction | None:
-        """What entries add up to: the smaller of the sum of ε and of zCDP converted;
-        None where there is neither.
-        """
+        """The smaller of the sum of ε and of zCDP converted, over entries; None without either."""
         if not self._conversion or cost.rho == 0:
             return cost.epsilon
         converted = epsilon_of_rho(cost.rho, self._conversion)
         return converted if cost.epsilon is None else min(cost.epsilon, converted)
 
     def group(self, size: int) -> Guarantee | None:
-        """What they promise to ``size`` units together; None where there is no ε, or δ is 1."""
+        """The promise to ``size`` units together; None if there is no ε, or δ is 1."""
         epsilon = self.epsilon
         delta = self.delta
         return None if epsilon is None or delta == 1 else Budget(epsilon, delta).group(size)
 
     @property
     def _conversion(self) -> Fraction:
-        """The δ at which zCDP is converted;
-        0 where there is none or where it would not be below 1.
-        """
+        """The δ at which zCDP is converted; 0 if there is none or if it would not be below 1."""
         delta = self.budget.delta_conversion * self.windows
         return delta if delta < 1 else Fraction(0)
 

@@ -31,8 +31,7 @@ def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction
 
 @dataclass(frozen=True)
 class AnswersLeft:
-    """How many answers of one cost a budget admits now, of how many where nothing is spent:
-    what people count in.
+    """How many answers of one cost a budget admits now, and how many if nothing were spent.
 
     ``str()`` says it of answers that cost what a statement does.
 
@@ -83,10 +82,10 @@ class AnswersLeft:
 
 @dataclass(frozen=True)
 class FilterState:
-    """One filter in use: whose it is (None: everybody's, else an analyst's cap),
-    its budget and what was spent.
+    """One filter in use: its owner, its budget and what was spent.
 
-    ``tallied`` is what the budget's rule has added up, where it adds up something of its own.
+    The owner is None for everybody's filter, else the analyst whose cap it is. ``tallied`` is the
+    sum that the budget's rule adds up itself, if it has one.
     """
 
     holder: str | None
@@ -108,9 +107,7 @@ class FilterState:
 
     @property
     def share(self) -> Fraction:
-        """What is left of the budget, from 0 to 1,
-        by the sum that its rule goes by (the better of the two).
-        """
+        """What is left of the budget, from 0 to 1, by the better of the sums that its rule uses."""
         return self.budget.rule.share(self.budget.promise, self.total)
 
     @property
@@ -123,8 +120,9 @@ class FilterState:
         return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
 
     def answers_left(self, cost: Cost) -> AnswersLeft:
-        """How many more releases of this cost the filter admits,
-        of how many where nothing is spent.
+        """How many more releases of this cost the filter admits.
+
+        Also how many it would admit if nothing were spent.
         """
         return AnswersLeft(
             self.affordable(cost), FilterState(self.holder, self.budget, FREE).affordable(cost)
@@ -145,9 +143,7 @@ class FilterState:
         return min(count, int(self.delta // cost.delta)) if cost.delta else count
 
     def require(self, cost: Cost) -> None:
-        """Refuse the cost with a message that says the price,
-        what is left and whose budget it is.
-        """
+        """Refuse a cost that does not fit; the message has the price, the remainder and the owner."""
         if admits(self.budget, self.spent, cost, self.tallied):
             return
         whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
@@ -192,10 +188,10 @@ class FilterState:
 
 @dataclass(frozen=True)
 class RemainingBudget:
-    """What is left for one analyst: of the total, or of the analyst's cap where that is tighter.
+    """What is left for one analyst: of the total, or of the analyst's cap if that is tighter.
 
-    Where the budget is renewed, this is of the present ``window``;
-    what all windows promise together is ``lifetime``.
+    If the budget is renewed, this is of the present ``window``; what all windows promise together
+    is ``lifetime``.
     """
 
     standings: tuple[FilterState, ...]
@@ -237,11 +233,10 @@ class RemainingBudget:
         return min(standing.affordable(cost) for standing in self.standings)
 
     def answers_left(self, cost: Cost) -> AnswersLeft:
-        """How many more statements of this cost are admitted, if nobody else asks,
-        of how many where nothing is spent.
+        """How many more statements of this cost are admitted, and how many if nothing were spent.
 
-        It is said of the budget that admits the fewest;
-        of the analyst's cap where that admits as few as the total.
+        Assumes that nobody else asks. Counts by the budget that admits the fewest; by the analyst's
+        cap if that admits as few as the total.
         """
         return min(
             (standing.answers_left(cost) for standing in reversed(self.standings)),
@@ -249,7 +244,7 @@ class RemainingBudget:
         )
 
     def after(self, cost: Cost) -> RemainingBudget | None:
-        """What would be left after a charge; None where a budget does not admit it."""
+        """What would be left after a charge; None if a budget does not admit it."""
         if cost == FREE:
             return self
         if not all(
@@ -260,31 +255,25 @@ class RemainingBudget:
         return replace(self, standings=tuple(standing.after(cost) for standing in self.standings))
 
     def shares_after(self, cost: Cost) -> tuple[Fraction, ...] | None:
-        """What would be left of each budget after a charge, from 0 to 1;
-        None where one does not admit it.
-        """
+        """What would be left of each budget after a charge, from 0 to 1; None if one refuses it."""
         after = self.after(cost)
         return None if after is None else tuple(standing.share for standing in after.standings)
 
     @property
     def renewal(self) -> date | None:
-        """The day, in UTC, on which the budget is renewed; None where it never is."""
+        """The day, in UTC, on which the budget is renewed; None if it never is."""
         return None if self.window is None else self.window.renewal
 
     @property
     def renewed(self) -> str:
-        """When the budget is renewed and what all windows promise,
-        to be said behind what is left; else nothing.
-        """
+        """When the budget is renewed and what all windows promise, as a clause; empty if it is not."""
         if self.window is None:
             return ""
         when = "never renewed" if self.renewal is None else f"renewed on {self.renewal}"
         return f", {when} (lifetime: {self.lifetime})"
 
     def require(self, cost: Cost) -> None:
-        """Refuse a cost that does not fit,
-        with the day on which it would where the budget is renewed.
-        """
+        """Refuse a cost that does not fit, with the day of the next renewal that would admit it."""
         for standing in self.standings:
             try:
                 standing.require(cost)

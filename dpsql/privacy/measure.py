@@ -1,5 +1,6 @@
-"""What a release costs, how costs add up, and how zCDP is said in (ε, δ):
-proved in ``docs/proofs/measure.md``.
+"""What a release costs, how costs add up, and how zCDP converts to (ε, δ).
+
+Proved in ``docs/proofs/measure.md``.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ _SLACK = Decimal("1e-50")
 class Cost:
     """The privacy loss of one release, in every measure that the accountant keeps.
 
-    ``epsilon`` is the pure-DP loss, or None where the mechanism has none (Gaussian noise); ``rho``
-    the zCDP loss; ``delta`` the probability mass on which neither is promised. All three are exact
-    and compose by addition.
+    ``epsilon`` is the pure-DP loss, or None if the mechanism has none (Gaussian noise); ``rho`` the
+    zCDP loss; ``delta`` the probability mass on which neither is promised. All three are exact and
+    compose by addition.
     """
 
     epsilon: Fraction | None
@@ -95,11 +96,10 @@ class Guarantee:
 
 
 def standalone_guarantee(cost: Cost, delta: Fraction) -> Guarantee | None:
-    """What a release of this cost promises by itself, at a total of δ where it is no pure one;
-    None where δ is 0.
+    """The (ε, δ) that a release of this cost promises by itself; None if δ is 0 and it is not pure.
 
-    It is what a reader may take a price for, which is no guarantee:
-    Gaussian noise at a price of 1 has ρ = 1/2.
+    A price is no guarantee, although a reader may take it for one: Gaussian noise at a price of 1
+    has ρ = 1/2.
 
     >>> found = standalone_guarantee(Cost(None, Fraction(1, 2)), Fraction(1, 10**6))
     >>> round(float(found.epsilon), 1), float(found.delta)
@@ -164,8 +164,9 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def rho_total(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest ρ known for which ρ-zCDP implies (ε, δ)-DP,
-    rounded down. ``docs/proofs/measure.md``.
+    """The largest ρ known for which ρ-zCDP implies (ε, δ)-DP, rounded down.
+
+    ``docs/proofs/measure.md``.
     """
     _require_probability(delta)
     inverse = _log_inverse(delta)

@@ -113,10 +113,9 @@ def _root_below(value: Fraction, bits: int) -> Fraction:
 def shown_interval(
     noise: Mechanism, threshold: int, noisy_count: int, confidence: float, smallest: int = 1
 ) -> tuple[int, int]:
-    """The least and the greatest number of units that explain ``noisy_count``,
-    a noisy count that reached the threshold.
+    """The least and the greatest number of units that explain a noisy count above the threshold.
 
-    Among the groups of any one size, ``smallest`` or more, that are shown it holds that size in at
+    Among the shown groups of any one size, ``smallest`` or more, the interval holds that size in at
     least ``confidence`` of cases.
     """
     half = noise.half_width(confidence)
@@ -186,11 +185,10 @@ class KeyThreshold:
 
     @property
     def groups(self) -> int:
-        """In how many groups one unit may count: each moves by one,
-        so this is the L1 and the squared L2 distance.
+        """In how many groups one unit may count.
 
-        Weighed groups move by less; where a unit may take the place of another,
-        both may count in as many.
+        Each count moves by one, so this is the L1 and the squared L2 distance. Weighted groups move
+        by less; if one unit may replace another, both may count in as many.
         """
         distance = self.noise.distance
         return (
@@ -250,7 +248,7 @@ class KeyThreshold:
         return self.noise.half_width(confidence)
 
     def interval(self, noisy_count: int, confidence: float) -> tuple[int, int]:
-        """Where the number of units of a group lies that is shown with this noisy one."""
+        """The range of the number of units of a group that is shown with this noisy count."""
         assert self.weights is None
         return shown_interval(self.noise, self.threshold, noisy_count, confidence)
 

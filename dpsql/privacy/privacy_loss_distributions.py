@@ -110,8 +110,7 @@ ComposedLoss: TypeAlias = LaplaceLoss | GaussianLoss | LineLoss | PureLoss
 
 
 def smoothing(l2_squared: int) -> Fraction:
-    """The variance r² of which rounding a Gaussian to integers needs so much that nobody sees it
-    was rounded.
+    """The variance r² above which rounding a Gaussian to integers does not show.
 
     2.0001·l2_squared·exp(−2π²r²) ≤ 2^-60,
     from the Poisson summation of exp(−(k − x)²/(2r²)) over integers k.
@@ -184,7 +183,7 @@ def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
 
 
 def _mean(loss: ComposedLoss) -> Fraction:
-    """About the mean of a loss, or less of it where the grid may be finer."""
+    """About the mean of a loss, or less if the grid may be finer."""
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):
             return min(rate * distance, (rate * distance) ** 2 / 2)

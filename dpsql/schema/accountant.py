@@ -24,10 +24,9 @@ from dpsql.schema.numbers import Positive
 
 
 def _parameters(rule: type[CompositionRule]) -> tuple[Parameter[Any], ...]:
-    """What an owner fixes beforehand where the rule needs that: fields of a dataclass,
-    whole numbers or fractions.
+    """Parameters that the owner fixes beforehand, if the rule needs any: fields of a dataclass.
 
-    Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for
+    They are whole numbers or fractions. Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for
     whole numbers, the ``most`` that they may be.
     """
     return fields(rule)  # type: ignore[arg-type]  # each rule is a dataclass

@@ -1,7 +1,7 @@
-"""What an engine's catalogue says of a database, public tables completed from it,
-and declared ones compared with it.
+"""An engine's catalogue of a database: public tables are completed from it, declared ones compared.
 
-It has names, types and keys, never anything that rows say."""
+It has names, types and keys, never anything that rows say.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from dpsql.schema.types import SqlType, Stored
 
 @dataclass(frozen=True)
 class CatalogColumn:
-    """One column as the engine declares it; ``type`` is the engine's own text,
-    empty where it knows none.
+    """One column as the engine declares it; ``type`` is the engine's text, empty if it knows none.
 
     ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path; ``nulls``
     are texts of a CSV file that stand for no value.
@@ -43,8 +42,8 @@ class CatalogTable:
 
     ``references`` maps a column to the table and column that it refers to; ``collated`` says that
     some column compares unequal texts as equal. ``typed`` says whether the source knows the types
-    of its values: CSV and SQLite do not. ``place`` is where the files are, and ``csv`` how CSV
-    files among them are written, where that is not as usual.
+    of its values: CSV and SQLite do not. ``place`` is the path of the files, and ``csv`` how CSV
+    files among them are written, if that is not as usual.
     """
 
     name: str
@@ -58,9 +57,7 @@ class CatalogTable:
     csv: Mapping[str, object] | None = None
 
     def column(self, path: tuple[str, ...]) -> CatalogColumn | None:
-        """The column of that name, or the field of a STRUCT to which the names lead;
-        None where there is none.
-        """
+        """The column of that name, or the field of a STRUCT at that path; None if there is none."""
         folded = tuple(map(fold, path))
         for column in self.columns:
             if folded == (fold(column.name),):
@@ -73,8 +70,7 @@ class CatalogTable:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of one source in the order of its catalogue,
-    and the macros that users added to it.
+    """The tables of one source in the order of its catalogue, and the macros that users added.
 
     ``others`` are names of tables that were not looked into;
     ``source_files`` says that the tables are files.
@@ -100,9 +96,7 @@ class Catalog:
 
 
 def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:
-    """The tables, with how their columns are read,
-    and with the columns of public tables that declare none.
-    """
+    """The tables, with the reading of their columns and the undeclared columns of public tables."""
     real_tables = {fold(table.name): table for table in catalog.tables}
     return {
         name: table.model_copy(update={"columns": _columns(table, real_tables[its_name])})
@@ -133,9 +127,7 @@ def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
 
 
 def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
-    """The columns of the source that no name declares and a pattern does; where several do,
-    the first.
-    """
+    """The source's columns that no name declares and a pattern does; the first pattern counts."""
     taken = {tuple(map(fold, _path_there(name, column))) for name, column in table.columns.items()}
     result: dict[str, Column] = {}
     for column in real.columns:
@@ -167,8 +159,9 @@ def _read(column: Column, stored: CatalogColumn | None) -> Column:
 
 
 def _stored_as(declared: SqlType, text: str) -> Stored:
-    """How a column that is declared so is read where the source has this type;
-    ValueError where it is not read.
+    """How a column of this declared type is read from a stored type.
+
+    Raises ValueError if it is not read.
     """
     stored = Stored.parse(text)
     if declared.kind == "integer" and stored.type.kind == "double":

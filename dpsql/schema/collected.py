@@ -27,9 +27,7 @@ MOST_EPSILON = 32
 
 
 class Collected(BaseModel):
-    """The mechanism of local differential privacy by which a column's values were reported,
-    and its price.
-    """
+    """The mechanism of local differential privacy that a column was reported by, and its price."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -85,9 +83,7 @@ class Collected(BaseModel):
         values: tuple[Value, ...] | None,
         bounds: tuple[Bound, Bound] | None,
     ) -> Reports:
-        """The mechanism over the values or bounds of a column;
-        ValueError where the column has not what it needs.
-        """
+        """The mechanism over the values or bounds of a column; raises ValueError if it lacks them."""
         from dpsql.schema.reports import (
             reports_of,
         )  # mechanisms load NumPy, for which no prompt waits

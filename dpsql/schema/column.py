@@ -121,16 +121,12 @@ class Column(BaseModel):
 
     @property
     def reading(self) -> Reading | None:
-        """How its values are read where the source stores them in another type;
-        None until the source was seen.
-        """
+        """How its values are read if they are stored in another type; None until that was seen."""
         return self._reading
 
     @property
     def may_be_null(self) -> bool:
-        """Whether a value may be NULL: as declared or, if nothing is declared,
-        because NaN is read as NULL.
-        """
+        """Whether a value may be NULL: as declared or, by default, because NaN is read as NULL."""
         if "nullable" in self.model_fields_set:
             return self.nullable
         return self.type.kind == "double" or self.reading == "its whole number"
@@ -150,7 +146,7 @@ class Column(BaseModel):
         return copy
 
     def as_stored(self, reading: Reading | None) -> Column:
-        """This column where the source stores it so."""
+        """This column as it is read if the source stores it so."""
         copy = self.model_copy()
         copy._reading = reading
         copy._automatic = self._automatic
@@ -158,13 +154,13 @@ class Column(BaseModel):
 
     @property
     def description(self) -> str | None:
-        """What the column means, and that it holds reports where it does."""
+        """What the column means, and that it holds reports if it does."""
         texts = [self.comment, None if self.collected is None else self.collected.said]
         return "; ".join(text for text in texts if text is not None) or None
 
     @property
     def reports(self) -> Reports | None:
-        """The mechanism whose reports the column holds; None where it holds values."""
+        """The mechanism whose reports the column holds; None if it holds values."""
         return (
             None
             if self.collected is None

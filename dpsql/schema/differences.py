@@ -26,8 +26,9 @@ _UNITS = {
 
 
 def differences(declared: object) -> dict[str, Days]:
-    """The bounds by what they are of, as ``end - start``;
-    ValueError with the mend where they are none.
+    """The bounds by their columns, as ``end - start``.
+
+    Raises ValueError, with the mend, if they are none.
 
     >>> differences({"left-entered": [0, "36 hours"]})
     {'left - entered': (Fraction(0, 1), Fraction(3, 2))}

@@ -55,9 +55,7 @@ def in_bytes(text: str) -> int:
 
 
 class EngineSettings(BaseModel):
-    """Limits on the engine that runs charged statements,
-    and whether it has a process of its own.
-    """
+    """Limits on the engine that runs charged statements, and whether it has its own process."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

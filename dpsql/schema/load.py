@@ -34,7 +34,7 @@ def load(path: str | PathLike[str]) -> Schema:
 
 
 def read_text(file: Path) -> str:
-    """The text of a schema file; SchemaError where it cannot be read."""
+    """The text of a schema file; raises SchemaError if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def loads(text: str, path: Path | None = None) -> Schema:
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
-    """The TOML document; SchemaError, after the file's name, where the text is none."""
+    """The TOML document; raises SchemaError, with the file's name, if the text is none."""
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
@@ -61,8 +61,9 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def validated(document: Mapping[str, Any], name: str) -> Schema:
-    """The schema of a parsed TOML document; SchemaError with a line for each fault,
-    after the file's name.
+    """The schema of a parsed TOML document.
+
+    Raises SchemaError with the file's name and a line for each fault.
     """
     try:
         return Schema.model_validate(document)

@@ -26,7 +26,7 @@ from dpsql.schema.validation import find_faults
 
 
 class Schema(BaseModel):
-    """One private database: where it lies, what is promised about it, and which tables it has."""
+    """One private database: its location, what is promised about it, and its tables."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -97,7 +97,7 @@ class Schema(BaseModel):
 
     @property
     def path(self) -> Path | None:
-        """The file that the schema was read from; None where it was read from text alone."""
+        """The file that the schema was read from; None if it was read from text alone."""
         return self._path
 
     @property
@@ -111,8 +111,9 @@ class Schema(BaseModel):
         return self._copied is not None
 
     def copied_to(self, path: Path) -> Schema:
-        """This schema, with copies of the data that lie elsewhere at a file,
-        a folder or a glob of this machine.
+        """This schema, with copies of its remote data in files of this machine.
+
+        The path is a file, a folder or a glob.
         """
         copy = self.model_copy()
         copy._copied = path
@@ -120,8 +121,9 @@ class Schema(BaseModel):
 
     @property
     def source_pattern(self) -> Path:
-        """The source as a path, relative to the schema's own folder, where it may be a glob;
-        SchemaError where the source is an address, and was not copied.
+        """The source as a path or a glob, relative to the schema's own folder.
+
+        Raises SchemaError if the source is an address, and was not copied.
         """
         if self.is_elsewhere and self._copied is not None:
             return self._copied
@@ -135,8 +137,9 @@ class Schema(BaseModel):
 
     @property
     def source_path(self) -> Path:
-        """The file or the folder in which all data of the source lie;
-        SchemaError where the source is an address.
+        """The file or the folder that all data of the source lie in.
+
+        Raises SchemaError if the source is an address.
         """
         path = self.source_pattern
         while re.search(r"[*?\[\]{}]", str(path)) and not path.exists():
@@ -145,16 +148,12 @@ class Schema(BaseModel):
 
     @property
     def data_place(self) -> Path | str:
-        """Where the owner has the data: the address,
-        or the file or the folder in which all of them lie.
-        """
+        """The owner's location of the data: the address, or the file or the folder of all of them."""
         return self.source if self.is_elsewhere else self.source_path
 
     @property
     def ledger_place(self) -> Path | str | None:
-        """The ledger as an address, or as a path from the schema's own folder;
-        None where the schema names none.
-        """
+        """The ledger as an address, or as a path from the schema's folder; None if none is named."""
         return (
             self.ledger
             if self.ledger is None or "://" in self.ledger
@@ -182,16 +181,14 @@ class Schema(BaseModel):
         return self.tables[self.unit_table].columns[self.unit_column].type
 
     def table(self, name: str) -> Table | None:
-        """The declared table of that name, whatever the case of its ASCII letters;
-        None where there is none.
-        """
+        """The declared table of that name, in any case of ASCII letters; None if there is none."""
         return self.tables.get(fold(name))
 
     def primary_key(self, table: str) -> tuple[str, ...]:
-        """The columns that are unique together: the declared key,
-        or the unit's column where others refer to it.
+        """The columns that are unique together.
 
-        Empty for a table that declares none; KeyError for a table that is not declared.
+        They are the declared key, or the unit's column if others refer to it. Empty for a table
+        that declares none. Raises KeyError for a table that is not declared.
         """
         declared = self.tables[fold(table)]
         if declared.key is not None:
@@ -204,8 +201,11 @@ class Schema(BaseModel):
 
     @property
     def unique(self) -> frozenset[tuple[str, str]]:
-        """The tables and columns whose values must each stand once: keys on the way to the unit,
-        and the unit's own column where the schema calls it the key of its table."""
+        """The tables and columns whose values must be unique.
+
+        They are the keys on the way to the unit, and the unit's own column if the schema calls it
+        the key of its table.
+        """
         private = [name for name, table in self.tables.items() if not table.public]
         columns = {
             (step.parent, step.parent_column) for name in private for step in self.owner(name).steps
@@ -215,21 +215,15 @@ class Schema(BaseModel):
         return frozenset(columns)
 
     def unique_columns(self, table: str) -> frozenset[str]:
-        """The columns of a table whose values must each stand once;
-        the data are not opened where they do not.
-        """
+        """The columns of a table whose values must be unique; else the data are not opened."""
         return frozenset(column for name, column in self.unique if name == table)
 
     def owner(self, table: str) -> Owner:
-        """How a private table's rows lead to their unit;
-        KeyError for a public or undeclared table.
-        """
+        """How a private table's rows lead to their unit; raises KeyError for any other table."""
         return self._owners[fold(table)]
 
     def identifies(self, table: str, column: str) -> str | None:
-        """What a column on the way to the unit identifies: ``UNIT``,
-        or a referenced key as table.column.
-        """
+        """What a column on the way to the unit identifies: ``UNIT``, or a key as table.column."""
         return self._identified.get((table, column))
 
     def row_owner(self, table: str) -> Owner:
@@ -251,10 +245,9 @@ class Schema(BaseModel):
         }
 
     def with_catalog(self, catalog: Catalog) -> Schema:
-        """This schema with what the catalogue tells: the columns of public tables,
-        and how columns are read.
+        """This schema with the columns of public tables and the readings of all columns.
 
-        SchemaError where the two disagree.
+        Both are from the catalogue. Raises SchemaError if schema and catalogue disagree.
         """
         tables = complete_tables(self.tables, catalog)
         faults = [*find_differences(tables, catalog), *find_faults(tables, self.unit)]

@@ -1,6 +1,4 @@
-"""How the names of tables and columns are written and compared,
-and plain names for what a source calls them.
-"""
+"""How the names of tables and columns are written and compared, and plain names for others."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def fold(name: str) -> str:
-    """The name as tables and columns are looked up: ASCII letters in lower case,
-    all others untouched.
+    """The name for look-ups of tables and columns: ASCII letters in lower case, others untouched.
 
     DuckDB ignores the case of ASCII letters only;
     Python's ``lower`` would also merge the Kelvin sign with ``k``.
@@ -30,7 +27,7 @@ def fold(name: str) -> str:
 
 
 def checked_name(name: str, kind: str) -> str:
-    """The name itself, or ValueError with the mend where it is not a plain lower-case name."""
+    """The name itself; raises ValueError, with the mend, if it is not a plain lower-case name."""
     if re.fullmatch(NAME, name):
         return name
     if re.fullmatch(NAME, fold(name)):

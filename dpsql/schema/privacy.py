@@ -1,5 +1,6 @@
-"""The promise that the owner makes: unit, budget,
-accountant (``docs/accountants.md``) and prices of statements.
+"""The promise that the owner makes: unit, budget, accountant and prices of statements.
+
+Accountants are described in ``docs/accountants.md``.
 """
 
 from __future__ import annotations
@@ -116,8 +117,9 @@ class Privacy(BaseModel):
         return self
 
     def with_noise(self, noise: Noise) -> Privacy:
-        """This promise with the noise that a session wants;
-        ValueError where the owner or the budget rules it out.
+        """This promise with the noise that a session wants.
+
+        Raises ValueError if the owner or the budget rules it out.
         """
         if self.mechanism != "auto" and noise not in ("auto", self.mechanism):
             raise ValueError(f'the schema says mechanism = "{self.mechanism}", for every session')

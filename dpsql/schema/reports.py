@@ -1,4 +1,4 @@
-"""The mechanisms by which columns were collected, of which the laws of their reports are known.
+"""The mechanisms for collected columns whose reports have a known law.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -26,9 +26,7 @@ def reports_of(
     values: tuple[Value, ...] | None,
     bounds: tuple[Bound, Bound] | None,
 ) -> Reports:
-    """The mechanism over the values or bounds of a column;
-    ValueError where the column has not what it needs.
-    """
+    """The mechanism over the values or bounds of a column; raises ValueError if it lacks them."""
     if collected.mechanism in ("laplace", "piecewise"):
         return _of_numbers(collected, sql_type, values, bounds)
     if collected.mechanism in _UNARY and (sql_type.kind != "text" or values is None):

@@ -1,6 +1,4 @@
-"""What the owner declares of one table: its columns, keys and references, its limits,
-and how its files are written.
-"""
+"""What the owner declares of one table: its columns, keys, references, limits and files."""
 
 from __future__ import annotations
 
@@ -87,9 +85,7 @@ Limit = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
 
 @dataclass(frozen=True)
 class RowsPerGroup:
-    """The most rows of one unit in one group, for averages and for sums and counts;
-    None is no limit.
-    """
+    """The most rows of one unit in one group, for averages and for sums and counts; None: no limit."""
 
     avg: int | None = None
     sum: int | None = None
@@ -154,9 +150,7 @@ Key = WithJsonSchema(
 
 
 class Table(BaseModel):
-    """The columns of a table, how its rows lead to the unit,
-    and how much one unit may contribute.
-    """
+    """The columns of a table, how its rows lead to the unit, and how much a unit may contribute."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -218,7 +212,7 @@ class Table(BaseModel):
 
     @property
     def source(self) -> str | None:
-        """The private table of which a synthetic one was made; None for what the owner declares."""
+        """The private table that a synthetic one was made of; None for what the owner declares."""
         return self._source
 
     def synthetic_of(self, source: str) -> Table:
@@ -306,14 +300,10 @@ class Table(BaseModel):
         return self
 
     def differences_to(self, end: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
-        """The columns from which the time to a column has bounds,
-        each with the least and the greatest days.
-        """
+        """The columns from which the time to a column has bounds, in days (least and greatest)."""
         named = ((*ends_of(between), *days) for between, days in self.bounds_of.items())
         return tuple((start, low, high) for column, start, low, high in named if column == end)
 
     def column(self, name: str) -> Column | None:
-        """The declared column of that name, whatever the case of its ASCII letters;
-        None where there is none.
-        """
+        """The declared column of that name, in any case of ASCII letters; None if there is none."""
         return self.columns.get(fold(name))

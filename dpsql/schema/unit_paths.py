@@ -44,8 +44,9 @@ def private_references(table: Table, tables: Mapping[str, Table]) -> list[PathSt
 
 
 def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) -> Owner:
-    """The one chain of references from a private table to the unit;
-    ValueError with the mend where there is not one.
+    """The one chain of references from a private table to the unit.
+
+    Raises ValueError, with the mend, if there is not exactly one.
 
     A reference to the unit column itself needs no join:
     the referencing column already holds the unit's value.
@@ -86,8 +87,7 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
 
 
 def identified(owners: Mapping[str, Owner]) -> dict[tuple[str, str], str]:
-    """What the columns on the ways to the unit identify: the unit itself,
-    or a referenced key as table.column.
+    """What the columns on the ways to the unit identify: the unit itself, or a key as table.column.
 
     ``owners`` are those of all private tables, by the tables' names.
     """

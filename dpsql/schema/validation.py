@@ -34,9 +34,7 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
 
 
 def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[str, str]]:
-    """The tables and columns whose values tell units or rows apart: the unit's, keys,
-    and both ends of references.
-    """
+    """The columns, with tables, that tell units or rows apart: the unit's, keys and references."""
     columns = {unit}
     for name, table in tables.items():
         columns |= {(name, column) for column in (*table.references, *(table.key or ()))}

@@ -140,7 +140,7 @@ class ReleaseClaim:
 
     @classmethod
     def of(cls, cost: Cost, normal: bool) -> ReleaseClaim:
-        """The claim of a cost: its ε where it has one."""
+        """The claim of a cost: its ε if it has one, else its ρ."""
         if cost.epsilon is not None:
             return cls(True, float(cost.epsilon), float(cost.delta))
         return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)

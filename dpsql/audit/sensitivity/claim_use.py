@@ -1,5 +1,6 @@
-"""How much of each claim two neighbours use, in exact integers: cells, tree levels,
-choices of ranks and values.
+"""How much of each claim two neighbours use, in exact integers.
+
+Claims cover cells, tree levels, and choices of ranks and values.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -79,9 +80,7 @@ class ClaimComparison:
 
 
 def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> ClaimUsage:
-    """The distance of two vectors in the mechanism's norm,
-    and the distance that it claims at most.
-    """
+    """The distance of two vectors in the mechanism's norm, and the most that it claims."""
     if isinstance(mechanism, Gaussian):
         return ClaimUsage(
             kind, sum(step * step for step in change), mechanism.l2_squared, squared=True
@@ -99,9 +98,7 @@ Listed: TypeAlias = Mapping[str, Any]
 
 
 def levels(tree: TreeMechanism, first: Listed, second: Listed) -> ClaimComparison:
-    """Each level of a tree changes by no more than its noise is made for,
-    and so does each group as a whole.
-    """
+    """Compare the change of each level of a tree, and of each group, with the claim of its noise."""
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
         {key: exact_levels(tree, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
@@ -130,11 +127,10 @@ def levels(tree: TreeMechanism, first: Listed, second: Listed) -> ClaimCompariso
 
 
 def ranks(ranking: QuantileChoices, first: Listed, second: Listed) -> ClaimComparison:
-    """No unit moves any two utilities of a choice further apart, over all groups,
-    than the choice is made for.
+    """Compare the spread of the utilities of each choice, over all groups, with its claim.
 
-    Nor does it move the counts around any bin by more than their noise is made for: around the ends
-    of the range and the bins of some rows.
+    Also compares the counts around bins with the claim of their noise, at the ends of the range and
+    at the bins of some rows.
     """
     full = {
         cell
@@ -173,7 +169,7 @@ def ranks(ranking: QuantileChoices, first: Listed, second: Listed) -> ClaimCompa
 
 
 def _around(ranking: QuantileChoices, cell: int, first: Listed, second: Listed) -> ClaimComparison:
-    """The levels of the trees that are grown where one bin is chosen in all groups."""
+    """Compare the levels of the trees that are grown if one bin is chosen in all groups."""
     one, other = (
         {
             key: exact_cells(ranking, cell, *(listed or _NOTHING_LISTED))
@@ -192,9 +188,7 @@ def _around(ranking: QuantileChoices, cell: int, first: Listed, second: Listed) 
 
 
 def frequencies(peeling: TopKPeeling, first: Listed, second: Listed) -> ClaimComparison:
-    """No unit moves any two values' counts further apart, over all groups,
-    than their choice is made for.
-    """
+    """Compare the spread of any two values' counts, over all groups, with their choice's claim."""
     spreads = []
     for key in first.keys() | second.keys():
         one, other = (
@@ -209,10 +203,9 @@ def frequencies(peeling: TopKPeeling, first: Listed, second: Listed) -> ClaimCom
 
 
 def size_scan_use(scan: ClippingBoundSearch, first: Listed, second: Listed) -> ClaimComparison:
-    """No unit moves the numbers of rows above any size further than the scan is made for,
-    over all groups.
+    """Compare the change of the numbers of rows above any size, over all groups, with the claim.
 
-    Where the scan takes them for monotone, a unit that comes moves none of them down.
+    If the scan takes them for monotone, a unit that is added moves none of them down.
     """
     moved = []
     wrong = []
@@ -252,9 +245,7 @@ def _spread(
     spreads: Sequence[int],
     kind: str,
 ) -> ClaimComparison:
-    """What the spreads over groups use of the choice's claim,
-    and whether its rate is within what it costs.
-    """
+    """What the spreads over groups use of the choice's claim, and whether its rate is paid for."""
     if isinstance(choice, ConcentratedExponential):
         use = ClaimUsage(
             kind, sum(spread * spread for spread in spreads), choice.spread_squared, squared=True
@@ -275,9 +266,7 @@ TURNS = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))
 
 
 def with_fallback(either: QuantilesWithFallback, first: Listed, second: Listed) -> ClaimComparison:
-    """The count of rows, the choices and the tree change by no more, over all groups,
-    than each is made for.
-    """
+    """Compare the count of rows, the choices and the tree, over all groups, with their claims."""
     change = [
         _rows(either, first, key) - _rows(either, second, key)
         for key in first.keys() | second.keys()
@@ -300,9 +289,7 @@ def with_fallback(either: QuantilesWithFallback, first: Listed, second: Listed) 
 
 
 def splits(recursion: QuantileRecursion, first: Listed, second: Listed) -> ClaimComparison:
-    """All choices of a level together move no further than one of them is made for,
-    whatever was drawn before.
-    """
+    """Compare all choices of a level together with the claim of one, whatever was drawn before."""
     listed = [
         histogram or _NOTHING_LISTED for side in (first, second) for histogram in side.values()
     ]
@@ -362,8 +349,9 @@ def _range(
     other_utilities: NDArray[np.int64],
     broad: NDArray[np.int64],
 ) -> int:
-    """How far apart the utilities of any two candidates move,
-    each of which stands for so many in a row.
+    """How far apart the utilities of any two candidates move.
+
+    A utility holds for a run of candidates, whose lengths are the widths.
     """
     ends = [np.cumsum(widths) for widths in (wide, broad)]
     last = np.union1d(*ends) - 1

@@ -1,5 +1,4 @@
-"""Compares the exact cells of one core on two neighbours with the sensitivities that its plan
-claims.
+"""Compares the exact cells of one core on two neighbours with its plan's sensitivities.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -43,9 +42,7 @@ from dpsql.sql.ir.core import (
 
 @dataclass(frozen=True)
 class NeighbourRows:
-    """The exact rows of a core on one database, by key: counts first,
-    then the bins of histograms.
-    """
+    """The exact rows of a core on one database, by key: counts first, then the bins of histograms."""
 
     rows: dict[str, tuple[Any, ...]]
     counts: int
@@ -67,14 +64,12 @@ class NeighbourRows:
 
 
 def counted(core: CorePlan) -> int:
-    """The number of integers behind the keys in a row of the core."""
+    """The number of integers after the keys in a row of the core."""
     return len(core.cells) + (core.selection is not None)
 
 
 def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
-    """How much the rows of two neighbours use of each claim,
-    and the differences that no claim covers.
-    """
+    """How much the rows of two neighbours use of each claim, and the differences without a claim."""
     first = NeighbourRows.of(core, one)
     second = NeighbourRows.of(core, other)
     if core.selection is None and first.rows.keys() != second.rows.keys():
@@ -142,10 +137,10 @@ def cell_kind(cell: Cell, noise: Mechanism) -> str:
 
 
 def _selection(core: CorePlan, first: NeighbourRows, second: NeighbourRows) -> ClaimComparison:
-    """Whether a unit counts once in each of at most so many groups,
-    and alone in groups that one database lacks.
+    """Check that a unit counts once in each of at most so many groups.
 
-    Where it has weights, it weighs no more in those groups than their number allows.
+    In groups that one database lacks, it must count alone. With weights, it must weigh no more in
+    those groups than their number allows.
     """
     assert core.selection is not None
     index = len(core.cells)

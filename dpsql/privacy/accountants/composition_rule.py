@@ -1,5 +1,4 @@
-"""A composition rule: a theorem that is a filter,
-so that an owner may name it as the accountant of a budget.
+"""A composition rule: a theorem that is a filter, so an owner may name it as an accountant.
 
 Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``.
 `price_for` finds the price at which a budget of a rule admits a number of answers:
@@ -21,17 +20,14 @@ from dpsql.privacy.measure import FREE, Cost, Guarantee
 
 @dataclass(frozen=True)
 class ChargedTotal:
-    """What was charged so far: the sum of all costs,
-    and that of the weights that the rule gives them.
-    """
+    """What was charged so far: the sum of all costs, and of the weights that the rule gives them."""
 
     cost: Cost = FREE
     weight: Fraction = Fraction(0)
 
 
 class CompositionRule(Theorem):
-    """How a budget adds up what was spent,
-    when each statement may be chosen after the answers to those before.
+    """How a budget adds up costs, if each statement may depend on the answers to earlier ones.
 
     ``promise`` is always the budget's ε with that part of its δ which `conversion` takes. Decisions
     use declared and public figures only, never an answer. Thresholds have a δ of their own, which
@@ -51,8 +47,9 @@ class CompositionRule(Theorem):
     @property
     @abstractmethod
     def is_tallied(self) -> bool:
-        """Whether the rule needs the sum of its weights over all entries,
-        beside the totals that the ledger keeps.
+        """Whether the rule needs the sum of its weights over all entries.
+
+        The ledger keeps that sum in addition to its totals.
         """
 
     @abstractmethod
@@ -67,7 +64,7 @@ class CompositionRule(Theorem):
 
     @abstractmethod
     def rho_total(self, promise: Guarantee) -> Fraction:
-        """The zCDP that all costs may add up to, rounded down; 0 where the rule adds up none."""
+        """The zCDP that all costs may add up to, rounded down; 0 if the rule adds up none."""
 
     @abstractmethod
     def window_rho(self, promise: Guarantee) -> Fraction | None:
@@ -79,8 +76,9 @@ class CompositionRule(Theorem):
 
     @abstractmethod
     def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
-        """What an entry of this cost uses of the allowance;
-        more than all of it where the rule does not hold for it.
+        """What an entry of this cost uses of the allowance.
+
+        More than all of it if the rule does not hold for the cost.
         """
 
     @abstractmethod
@@ -97,8 +95,9 @@ class CompositionRule(Theorem):
 
     @abstractmethod
     def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
-        """The largest ε at which one more statement with the cost's kind of noise is admitted,
-        to four digits.
+        """The largest ε at which one more statement is admitted, to four digits.
+
+        Its noise is of the same kind as the cost's.
         """
 
     @property
@@ -109,24 +108,20 @@ class CompositionRule(Theorem):
     def refusal(
         self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str
     ) -> str | None:
-        """Why a cost is refused, in words of the rule's own; None where the filter's words do."""
+        """Why a cost is refused, in the rule's own words; None if the filter's words suffice."""
         return None
 
     def unfit(self, promise: Guarantee) -> str | None:
-        """Why what the owner fixed beforehand does not fit in the budget; None where it does."""
+        """Why the owner's fixed parameters do not fit in the budget; None if they do."""
         return None
 
     def misstated(self, query_epsilon: Fraction, query_delta: Fraction | None) -> str | None:
-        """Why the rule does not hold for the prices of statements that the schema sets;
-        None where it does.
-        """
+        """Why the rule does not hold for the schema's statement prices; None if it does."""
         return None
 
 
 class LedgerSums(CompositionRule):
-    """A rule that looks at the sums of ε and ρ which the ledger keeps,
-    and so charges a workload by adding up.
-    """
+    """A rule over the sums of ε and ρ in the ledger, which charges a workload by adding up."""
 
     ledger_name: ClassVar[str | None] = "hybrid"
     is_tallied = False
@@ -166,9 +161,7 @@ class WeightedRule(CompositionRule):
 
 
 def price_of(cost: Cost) -> Fraction:
-    """The ε in which a cost is said: its own, or √(2ρ) of Gaussian noise (to four digits,
-    for people).
-    """
+    """The ε that stands for a cost: its own, or √(2ρ) of Gaussian noise (four digits, for people)."""
     return gaussian_price(cost.rho) if cost.epsilon is None else cost.epsilon
 
 
@@ -188,10 +181,9 @@ _STEPS = 38
 def price_for(
     answers: int, epsilon: Fraction, delta: Fraction, rule: CompositionRule, *, gaussian: bool
 ) -> Fraction:
-    """The largest price, of three digits, at which a whole budget admits so many plain counts,
-    with one noise.
+    """The largest price, of three digits, at which a budget admits so many plain counts.
 
-    ValueError where no price is that small.
+    All have the same kind of noise. Raises ValueError if no price is that small.
     """
     promise = Guarantee(epsilon, rule.conversion(delta, CONVERSION_SHARE))
 

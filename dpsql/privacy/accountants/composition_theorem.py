@@ -1,5 +1,4 @@
-"""A composition theorem: what statements cost together that are all fixed before the first of them
-is run.
+"""A composition theorem: the joint cost of statements that are all fixed before the first one runs.
 
 Proved in ``docs/proofs/workload.md``.
 """
@@ -32,15 +31,14 @@ class FixedReleases(Protocol):
 
     @property
     def largest_cost_of_a_unit(self) -> Cost:
-        """The most that those releases cost together which one unit can be in;
-        Invalid where that is not known.
+        """The most that those releases cost together that one unit can be in.
+
+        Raises Invalid if that is not known.
         """
 
     @property
     def losses(self) -> Iterable[Loss]:
-        """The dominating pairs of all mechanisms and thresholds;
-        Invalid where one of them has none.
-        """
+        """The dominating pairs of all mechanisms and thresholds; raises Invalid if one has none."""
 
 
 class Theorem(ABC):
@@ -92,7 +90,7 @@ def threshold_delta(releases: FixedReleases) -> Fraction:
 
 
 def require_delta(delta: Fraction) -> Fraction:
-    """The δ that a block has of its own; Invalid where there is none."""
+    """The δ that a block has of its own; raises Invalid if it has none."""
     if not 0 < delta < 1:
         raise TheoremInvalid("it needs a δ of its own, and the budget has none for it")
     return delta

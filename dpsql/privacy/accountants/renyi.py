@@ -37,9 +37,7 @@ _SMALL = 2**128
 @final
 @dataclass(frozen=True)
 class Renyi(WeightedRule):
-    """The sum of Rényi divergences of the one order that the promise gives:
-    the moments accountant.
-    """
+    """The sum of Rényi divergences of the one order that the promise gives: the moments accountant."""
 
     name = "rdp"
     hints: ClassVar[Mapping[str, str]] = {"moments": 'the moments accountant is called "rdp" here'}
@@ -81,8 +79,9 @@ class Renyi(WeightedRule):
 
 
 def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
-    """ε at δ, beside what thresholds use,
-    by Rényi divergences at the order that is best for these releases.
+    """ε at δ by Rényi divergences at the best order for these releases.
+
+    What thresholds use comes on top.
     """
     much = Fraction(10**9)
     epsilon = min(
@@ -96,8 +95,9 @@ def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def order_of(epsilon: Fraction, delta: Fraction) -> int:
-    """The order at which a promise (ε, δ) adds up divergences: a function of the promise,
-    so that nobody chooses it.
+    """The order at which a promise (ε, δ) adds up divergences.
+
+    It is a function of the promise, so it cannot be chosen.
 
     It is the whole number nearest to the order that is best for zCDP,
     1 + √(ln(1/δ)/ρ) up to lower terms.
@@ -135,7 +135,7 @@ def renyi_total(epsilon: Fraction, delta: Fraction, order: int) -> Fraction:
 def renyi_of(cost: Cost, order: int) -> Fraction:
     """The largest divergence of this order that a release of the cost may have, rounded up.
 
-    The less of αρ and, where it is pure, that of randomized response at ε.
+    The smaller of αρ and, if it is pure, that of randomized response at ε.
 
     >>> round(float(renyi_of(Cost(Fraction(1), Fraction(1, 2)), 2)), 6)  # ln((e² + 1/e)/(e + 1))
     0.735326

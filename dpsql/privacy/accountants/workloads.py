@@ -26,8 +26,9 @@ from dpsql.privacy.privacy_loss_distributions import epsilon_of_losses
 
 @final
 class Parallel(Theorem):
-    """The most that releases cost together which one unit can be in,
-    where public conditions part the units.
+    """The most that releases cost together that one unit can be in.
+
+    Public conditions part the units.
     """
 
     name = "parallel"
@@ -67,7 +68,7 @@ class LossDistributions(Theorem):
 
 
 def _epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
-    """ε at δ, with what thresholds use; Invalid where a release has no distribution.
+    """ε at δ, with what thresholds use; raises Invalid if a release has no distribution.
 
     Losses are rounded up to a grid, so that the sum of ε of a few pure releases may be the smaller
     bound.

@@ -1,5 +1,4 @@
-"""What is remembered of ledgers outside of the data: whose they are, where they lie,
-how far they are written.
+"""What is remembered of ledgers outside the data: their databases, locations and last entries.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -36,8 +35,9 @@ _FOLDER: ContextVar[Path | None] = ContextVar("state", default=None)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The newest entry that was written: its number, its digest, and a sum after it,
-    everybody's or one analyst's.
+    """The newest entry that was written: its number, its digest, and a sum after it.
+
+    The sum is everybody's or one analyst's.
     """
 
     seq: int
@@ -47,8 +47,9 @@ class Checkpoint:
 
 
 def state_folder() -> Path:
-    """DPSQL_STATE, the StateDirectory of a systemd unit,
-    or ``dpsql`` in the user's folder for such things.
+    """The folder of remembered ledgers.
+
+    DPSQL_STATE, the StateDirectory of a systemd unit, or ``dpsql`` in the user's state folder.
     """
     chosen = (
         _FOLDER.get()
@@ -74,8 +75,7 @@ def kept_in(folder: Path) -> Iterator[None]:
 
 
 class Checkpoints:
-    """The files of a state folder: a database's names, a ledger's whereabouts,
-    and how far it is written.
+    """Files of a state folder: a database's names, a ledger's location and its newest entry.
 
     Only ``advance`` is called at each charge. It does not wait for the disk; after a loss of power
     what is read may be a little older than what was written, which shows less and is never wrong.
@@ -96,9 +96,7 @@ class Checkpoints:
                 _write(self._database(name), {"name": name, "ledger": ledger})
 
     def whereabouts(self, ledger: str) -> LedgerLocation | None:
-        """Where the ledger lay when it was last opened;
-        None where it is seen for the first time.
-        """
+        """The ledger's location when it was last opened; None if it is seen for the first time."""
         location = _read(self._ledger(ledger) / "place.json")
         if location is None:
             return None
@@ -126,9 +124,7 @@ class Checkpoints:
         return EntryDigests(self._ledger(ledger) / "digests")
 
     def prepare(self, ledger: str, analyst: str) -> None:
-        """Make sure that what is about to be charged can be recorded;
-        LedgerError where it cannot.
-        """
+        """Make sure that the next charge can be recorded; raises LedgerError if it cannot."""
         _Slots(self._ledger(ledger) / "newest").prepare()
         if len(analyst) <= _LONGEST_NAME:
             _Slots(self._analyst(ledger, analyst)).prepare()
@@ -144,9 +140,7 @@ class Checkpoints:
             _Slots(self._analyst(ledger, entry.analyst)).write(of_analyst)
 
     def begin_again(self, ledger: str, entries: Sequence[Entry]) -> None:
-        """What is remembered of how far the ledger is written is that of these entries,
-        and nothing of before.
-        """
+        """Replace all that is remembered of the ledger by these entries."""
         folder = self._ledger(ledger)
         for path in [*folder.glob("*.analyst"), folder / "newest", folder / "digests"]:
             path.unlink(missing_ok=True)
@@ -209,15 +203,13 @@ class EntryDigests:
 
 
 class _Slots:
-    """A file with two places for a checkpoint, each with its digest;
-    the older one is written over.
-    """
+    """A file with two slots for a checkpoint, each with its digest; the older one is overwritten."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def prepare(self) -> None:
-        """Make the file where there is none, and see that it can be written."""
+        """Make the file if it does not exist, and check that it can be written."""
         try:
             if not self._path.exists():
                 _put(self._path, bytes(2 * _SLOT), _linked)
@@ -226,7 +218,7 @@ class _Slots:
             raise _state_error() from error
 
     def read(self) -> Checkpoint | None:
-        """The newest checkpoint that is whole; None where there is none."""
+        """The newest undamaged checkpoint; None if there is none."""
         return max(filter(None, self._slots()), key=lambda checkpoint: checkpoint.seq, default=None)
 
     def write(self, new: Checkpoint) -> None:

@@ -1,5 +1,4 @@
-"""The entries of a ledger: what each holds, how it is stored,
-and the check that they are the chain that was written.
+"""The entries of a ledger: their content, their storage and the check of their chain.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -61,8 +60,9 @@ class Entry:
     def after(
         cls, last: Entry | None, of_analyst: Cost, line: NewEntry, *, start: str, at: str
     ) -> Entry:
-        """The entry that follows ``last``; ``of_analyst`` is what its analyst had spent before,
-        ``start`` begins the chain.
+        """The entry that follows ``last``.
+
+        ``of_analyst`` is what its analyst had spent before, and ``start`` begins the chain.
         """
         entry = cls(
             seq=1 if last is None else last.seq + 1,
@@ -80,7 +80,7 @@ class Entry:
 
     @classmethod
     def of(cls, row: EntryRow) -> Entry:
-        """The entry of a stored row, or LedgerError where the row is not what was written."""
+        """The entry of a stored row; raises LedgerError if the row is not what was written."""
         try:
             if row[2] != _digest(row):
                 raise damaged(row[0])
@@ -93,8 +93,9 @@ class Entry:
         return cls(int(seq), *texts, *costs)
 
     def follows(self, last: Entry | None, of_analyst: Cost, *, start: str) -> bool:
-        """Whether number, chain and totals continue those of ``last`` and,
-        for the analyst, ``of_analyst``.
+        """Whether number, chain and totals continue those of ``last`` and of the analyst.
+
+        ``of_analyst`` is what the analyst had spent before.
         """
         seq, previous, total = (
             (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
@@ -129,9 +130,7 @@ def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
 
 
 def chain_start(version: int, *belongs: str) -> str:
-    """What the first entry is chained to: what the ledger belongs to,
-    in a layout of this version.
-    """
+    """What the first entry is chained to: what the ledger belongs to, in a layout of this version."""
     return _hash(["dpsql ledger", version, *belongs])
 
 
@@ -211,7 +210,7 @@ def entries_after(tables: LedgerTables, seq: int, analyst: str | None = None) ->
 
 
 def entry(tables: LedgerTables, seq: int) -> Entry | None:
-    """The entry of a number; None where there is none."""
+    """The entry of a number; None if it does not exist."""
     row = tables.execute(_ONE, (seq,)).fetchone()
     return None if row is None else Entry.of(row)
 
@@ -231,9 +230,7 @@ def digests_down(tables: LedgerTables, seq: int) -> Iterator[KnownEntry]:
 
 
 def newest_before(tables: LedgerTables, start: datetime, seq: int) -> Entry | None:
-    """Of the entries up to a number, the newest that was written before a moment;
-    None where there is none.
-    """
+    """The newest entry up to a number that was written before a moment; None if none was."""
     while rows := tables.execute(_BACK, (seq,)).fetchall():
         for seq, at in rows:
             if moment(at, seq) < start:
@@ -264,9 +261,7 @@ def seen_of(last: Entry | None) -> KnownEntry:
 
 
 def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
-    """The newest entry, which must be the one that the head names,
-    in a ledger that still holds what was seen of it.
-    """
+    """The newest entry; the head must name it, and the ledger must hold what was seen of it."""
     seq, digest = seen
     asked = [
         tables.execute("SELECT digest FROM entries WHERE seq = ?", (seq,)),

@@ -40,9 +40,7 @@ class NothingGivenUp(Exception):
 
 
 class Ledger:
-    """The journal of one dataset; safe to share between threads,
-    and its store between processes.
-    """
+    """The journal of one dataset; safe to share between threads, and its store between processes."""
 
     def __init__(
         self,
@@ -63,13 +61,12 @@ class Ledger:
     def open(
         cls, location: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
     ) -> Ledger:
-        """The ledger at a path or a ``postgresql://`` address,
-        begun where there is none and none is remembered.
+        """The ledger at a path or an address, begun if none is there and none is remembered.
 
-        ``names`` are those by which the database is known again. LedgerError where the ledger is
-        missing, behind, a copy, another one, another dataset's or not whole. Checked here: the
-        head, and the chain and totals of the newest `CHECKED_ON_OPEN` entries; of a ledger that did
-        not lie there before, of all.
+        The address is ``postgresql://…``; ``names`` are those by which the database is known again.
+        Checks the head, and the chain and totals of the newest `CHECKED_ON_OPEN` entries; of a
+        ledger that was not there before, of all entries. Raises LedgerError if the ledger is
+        missing, behind, a copy, another one, another dataset's or damaged.
         """
         at = found(location, belongs, names)
         return cls(at.store, at.meta, at.checkpoints, at.seen)
@@ -91,7 +88,7 @@ class Ledger:
 
     @property
     def place(self) -> str:
-        """Where it is: a path, or an address without its password."""
+        """Location of the ledger: a path, or an address without its password."""
         return self._store.place
 
     def append(
@@ -118,9 +115,7 @@ class Ledger:
         return line
 
     def give_up(self, key: str, entry: int) -> None:
-        """Note that nothing was, or will be, released for an entry by who paid for it:
-        it may be taken up, once.
-        """
+        """Note that nothing was or will be released for an entry; its payer may take it up, once."""
         with self._store.transaction(write=True) as tables:
             unreleased.give_up(tables, self._start, key, entry)
 
@@ -130,10 +125,9 @@ class Ledger:
             return unreleased.given_up(tables, self._start, key)
 
     def take_up(self, key: str, analyst: str, fits: Callable[[Entry, Spent], bool]) -> Entry | None:
-        """The entry that was given up under the key, if it ``fits``;
-        nobody else can take it up any more.
+        """Take up the entry that was given up under the key, if it ``fits``; nobody else can after.
 
-        A line that costs nothing says so, so that a copy of the ledger from before is behind.
+        A line that costs nothing records it, so that an earlier copy of the ledger is behind.
         """
         taken = list[Entry]()
 
@@ -204,8 +198,9 @@ class Ledger:
             seq = page[-1].seq
 
     def verify(self) -> int:
-        """Check every entry, its totals and the chain; return how many there are,
-        or raise for the first bad one.
+        """Check every entry, its totals and the chain, and return the number of entries.
+
+        Raises for the first bad one.
         """
         known = self._known()
         with self._store.transaction(write=False) as tables:
@@ -215,19 +210,16 @@ class Ledger:
             return 0 if last is None else last.seq
 
     def keep(self, key: str, entry: int, encoded: bytes) -> bytes | None:
-        """Keep an answer that an entry has paid for, and return what is kept under its key:
-        the first counts.
+        """Store an answer that an entry has paid for, and return the one stored under its key.
 
-        None where it is too large to be kept. ``docs/proofs/answers.md``.
+        The first one counts. None if it is too large to be stored. ``docs/proofs/answers.md``.
         """
         with self._store.transaction(write=True) as tables:
             stored_answers.keep(tables, self._start, key, entry, encoded=encoded)
             return stored_answers.find(tables, self._start, key)
 
     def kept(self, key: str) -> bytes | None:
-        """The answer that is kept under the key; None where there is none,
-        or where it is not what was written.
-        """
+        """The answer that is stored under the key; None if there is none or it was changed."""
         with self._store.transaction(write=False) as tables:
             return stored_answers.find(tables, self._start, key)
 
@@ -242,30 +234,25 @@ class Ledger:
             return named_releases.listed(tables, self._start)
 
     def named_content(self, release: NamedRelease) -> bytes | None:
-        """The content of a named release; None where it was dropped,
-        or where it is not what was written.
-        """
+        """The content of a named release; None if it was dropped or is not what was written."""
         with self._store.transaction(write=False) as tables:
             return named_releases.content(tables, release)
 
     def require_room(self, name: str, size: int) -> None:
-        """DataError where the name is taken,
-        or where there is no room for a content of that many bytes.
-        """
+        """Raise DataError if the name is taken, or a content of that many bytes does not fit."""
         with self._store.transaction(write=False) as tables:
             named_releases.require_room(tables, name, size)
 
     def put_named(self, new: NewRelease) -> None:
-        """Keep a release under its name, durably on return;
-        DataError where `require_room` raises it.
+        """Store a release under its name, durably on return.
+
+        Raises DataError as `require_room` does.
         """
         with self._store.transaction(write=True) as tables:
             named_releases.put(tables, self._start, new)
 
     def drop_named(self, name: str, kind: ReleaseKind) -> bool:
-        """Whether there was a release of that name and kind, which is forgotten;
-        what it cost stays charged.
-        """
+        """Drop a release, and return whether it existed; what it cost stays charged."""
         with self._store.transaction(write=True) as tables:
             return named_releases.drop(tables, name, kind)
 
@@ -297,8 +284,9 @@ class Ledger:
         tally: WeightTally | None,
         known: KnownEntry,
     ) -> tuple[Entry | None, Spent]:
-        """The newest entry, and what was spent, at the moment of the store's clock or, if later,
-        of that entry.
+        """The newest entry, and what was spent at the present moment.
+
+        The moment is that of the store's clock or, if later, of that entry.
         """
         asked = None if analyst is None else ask_newest_of(tables, analyst, EVER)
         last = self._last(tables, known)

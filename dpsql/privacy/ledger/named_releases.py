@@ -73,9 +73,7 @@ class NamedRelease:
 
 
 def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
-    """The named releases, in the order in which they were paid for;
-    one that is not as it was written is absent.
-    """
+    """The named releases, in the order in which they were paid for; damaged ones are absent."""
     releases = []
     for *facts, digest, paid, at, analyst, statement in tables.execute(_LISTED).fetchall():
         name, kind, entry, version, described, size, content = facts
@@ -99,9 +97,7 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
 
 
 def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
-    """The content of a listed release; None where it was dropped,
-    or where it is not what was written.
-    """
+    """The content of a listed release; None if it was dropped or is not what was written."""
     row = tables.execute(
         "SELECT content FROM named_releases WHERE name = ? AND digest = ?",
         (release.name, release.digest),
@@ -111,9 +107,7 @@ def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
 
 
 def require_room(tables: LedgerTables, name: str, size: int) -> None:
-    """DataError where the name is taken,
-    or where there is no room for a content of that many bytes.
-    """
+    """Raise DataError if the name is taken, or a content of that many bytes does not fit."""
     count, total = tables.execute(
         "SELECT count(*), coalesce(sum(size), 0) FROM named_releases"
     ).fetchone()
@@ -144,8 +138,9 @@ def put(tables: LedgerTables, start: str, new: NewRelease) -> None:
 
 
 def drop(tables: LedgerTables, name: str, kind: ReleaseKind) -> bool:
-    """Whether there was a release of that name and kind, which is forgotten; its entry,
-    and what it cost, stay.
+    """Drop a release of that name and kind, and return whether it existed.
+
+    Its entry and its cost stay.
     """
     where = "FROM named_releases WHERE name = ? AND kind = ?"
     exists = tables.execute(f"SELECT name {where}", (name, kind)).fetchone() is not None
@@ -154,9 +149,7 @@ def drop(tables: LedgerTables, name: str, kind: ReleaseKind) -> bool:
 
 
 def _digest(start: str, paid: str, facts: list[object]) -> str:
-    """Binds what is kept to its name, to the ledger, and to the entry that paid,
-    by that entry's own digest.
-    """
+    """Digest that binds a content to its name, its ledger and the digest of the entry that paid."""
     return _hash(repr([start, paid, *facts]).encode("utf-8", "backslashreplace"))
 
 

@@ -1,4 +1,4 @@
-"""Where the ledger of some data lies, and how it is found or begun: whole, and no copy of it.
+"""The location of the ledger of some data, and how it is found or begun; copies are refused.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -27,11 +27,10 @@ def is_address(location: str | Path) -> bool:
 
 
 def ledger_path(source: str | Path) -> Path:
-    """The default ledger of a file or a folder of data:
-    it depends on the data's real place and on nothing else.
+    """The default ledger of a file or a folder of data; it depends on the data's real path alone.
 
-    ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it;
-    symbolic links are followed.
+    ``x.duckdb`` has ``x.duckdb.ledger`` next to it, a folder has ``dpsql.ledger`` in it; symbolic
+    links are followed.
     """
     if is_address(str(source)):
         raise LedgerError(
@@ -78,11 +77,11 @@ NAMELESS: Final = DatabaseNames()
 
 
 def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseNames:
-    """The names of a database: of its data as written and with links followed, of its schema file,
-    and of the inodes of its data files, which are sought where a file has hard links; each together
-    with the dataset's own.
+    """The names of a database, each together with the name of its dataset.
 
-    Data elsewhere have the name of their address.
+    They are the path of its data as written and with links followed, its schema file, and the
+    inodes of its data files; an inode is sought if a file has hard links. Remote data have the name
+    of their address.
     """
     if isinstance(source, str):
         files = [
@@ -128,9 +127,7 @@ CHECKED_ON_OPEN = 100
 
 @dataclass(frozen=True)
 class FoundLedger:
-    """A ledger that may be charged: where it is, what it says of itself,
-    and what is remembered of it.
-    """
+    """A ledger that may be charged: its location, what it says of itself, and what is remembered."""
 
     store: Store
     meta: LedgerMeta
@@ -150,10 +147,9 @@ def store_at(location: str | Path) -> Store:
 def found(
     location: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
 ) -> FoundLedger:
-    """The ledger at the place, begun where there is none and where no database of these names had
-    one.
+    """The ledger at the location; begun if none is there and no database of these names had one.
 
-    LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
+    Raises LedgerError if it is missing, behind, another one, a copy, another database's or damaged.
     """
     store = store_at(location)
     checkpoints = Checkpoints()
@@ -205,7 +201,8 @@ def remember(
 def complete_digests(
     checkpoints: Checkpoints, ledger: str, tables: LedgerTables, newest: Checkpoint | None
 ) -> None:
-    """Remember the digests of all entries of a ledger that may be charged;
+    """Remember the digests of all entries of a ledger that may be charged.
+
     ``newest`` is what was remembered before.
     """
     known = 0 if newest is None else newest.seq
@@ -213,7 +210,7 @@ def complete_digests(
 
 
 def require_known(known: set[str], meta: LedgerMeta) -> None:
-    """LedgerError where the database is known to have another ledger."""
+    """Raise LedgerError if the database is known to have another ledger."""
     if known - {meta.id}:
         raise LedgerError(
             "this is another ledger than the one that the database had; put that one back, or mend `ledger` in the "
@@ -224,7 +221,7 @@ def require_known(known: set[str], meta: LedgerMeta) -> None:
 def _require_original(
     meta: LedgerMeta, location: LedgerLocation, before: LedgerLocation | None
 ) -> None:
-    """LedgerError where the ledger lay somewhere else, and still does."""
+    """Raise LedgerError if the ledger lay somewhere else, and still does."""
     if (
         before is None
         or before.place == location.place
@@ -240,7 +237,7 @@ def _require_original(
 
 
 def _id_at(path: Path, meta: LedgerMeta) -> str | None:
-    """The id of the ledger in a file; None where there is none that can be read."""
+    """The id of the ledger in a file; None if no ledger can be read there."""
     store = LedgerFile(path)
     try:
         with store.transaction(write=False) as tables:

@@ -57,9 +57,7 @@ class RestoredLedger:
 
 @dataclass(frozen=True)
 class KnownLedger:
-    """A ledger that a database had: how many entries it had and where it lay,
-    as far as that is remembered.
-    """
+    """A ledger that a database had: its number of entries and its location, as far as remembered."""
 
     id: str
     entries: int
@@ -83,10 +81,10 @@ def remembered(location: str | Path, names: DatabaseNames) -> list[KnownLedger]:
 def begin(
     location: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False
 ) -> str:
-    """Begin a ledger where none is, and return its id.
+    """Begin a ledger at a location without one, and return its id.
 
-    LedgerError where something lies there,
-    or where the database had a ledger before and is not to begin ``again``.
+    Raises LedgerError if something lies there, or if the database had a ledger before and is not to
+    begin ``again``.
     """
     store = store_at(location)
     checkpoints = Checkpoints()
@@ -107,8 +105,9 @@ def begin(
 
 
 def backup(ledger: Ledger, target: Path) -> int:
-    """Write all that is in the ledger at this moment to a new file, while it may be charged;
-    return its entries.
+    """Write all that is in the ledger at this moment to a new file, and return its entries.
+
+    The ledger may be charged meanwhile.
     """
     file = LedgerFile(target)
     if file.exists():
@@ -130,12 +129,12 @@ def restore(
     source: Path | None,
     charge: Cost | None = None,
 ) -> RestoredLedger:
-    """Put a backup where no ledger is, or accept the one that lies there (``source`` None),
-    and charge what it lacks.
+    """Put a backup at a location without a ledger, and charge what it lacks.
 
-    What it lacks is what this machine remembers to have been charged, in all and by each analyst,
-    beyond what it holds; ``charge`` comes on top, and is needed where nothing is remembered.
-    LedgerError where it is not whole, or not the database's.
+    If ``source`` is None, the ledger that lies there is accepted instead. What it lacks is what
+    this machine remembers to have been charged, in all and by each analyst, beyond its own entries.
+    ``charge`` comes on top, and is needed if nothing is remembered. Raises LedgerError if the
+    ledger is damaged or not the database's.
     """
     store = store_at(location)
     checkpoints = Checkpoints()
@@ -253,8 +252,9 @@ def _said(newest: Checkpoint) -> str:
 
 
 def _shared(tables: LedgerTables, seq: int, newest: Checkpoint, known: EntryDigests) -> int:
-    """The newest entry up to a number that is remembered: as digests are chained,
-    all before it are the same, too.
+    """The newest entry up to a number that is remembered.
+
+    As digests are chained, all entries before it are the same, too.
     """
     first = next(entries.digests_down(tables, seq), None)
     if first == (newest.seq, newest.digest):
@@ -263,9 +263,7 @@ def _shared(tables: LedgerTables, seq: int, newest: Checkpoint, known: EntryDige
 
 
 def _beyond(more: Cost, less: Cost) -> Cost:
-    """What must be added to the lesser cost so that it is at least the greater one in every
-    measure.
-    """
+    """What must be added to the lesser cost so that it is at least the greater in every measure."""
     rho = max(Fraction(0), more.rho - less.rho)
     delta = max(Fraction(0), more.delta - less.delta)
     if more.epsilon is None or less.epsilon is None:
@@ -278,9 +276,7 @@ def _beyond(more: Cost, less: Cost) -> Cost:
 def _whole(
     store: Store, belongs: LedgerIdentity
 ) -> Iterator[tuple[Store, LedgerMeta, Entry | None]]:
-    """A ledger of this database that is whole, wherever it lies and whatever is remembered:
-    its newest entry.
-    """
+    """Check a ledger of this database for damage, wherever it lies, and return its newest entry."""
     try:
         with store.transaction(write=False) as tables:
             meta = layout.read(tables, belongs.neighbours)
@@ -294,9 +290,7 @@ def _whole(
 
 
 def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
-    """All that the ledger holds at this moment, page by page,
-    so that nobody who charges it waits for long.
-    """
+    """All that the ledger holds at this moment, page by page, so that charges never wait for long."""
     with store.transaction(write=False) as tables:
         ((newest, digest),) = tables.execute("SELECT seq, digest FROM head").fetchall()
     yield meta.facts()

@@ -1,5 +1,4 @@
-"""What a ledger's entries add up to: in all, since the present window began,
-and by the weights of an accountant.
+"""Sums of a ledger's entries: of all, of the present window, and of an accountant's weights.
 
 Proved in ``docs/proofs/window.md`` and ``docs/proofs/ledger.md``.
 """
@@ -73,7 +72,7 @@ class SpentSums:
         self._pure: dict[str | None, tuple[int, Fraction | None]] = {}
 
     def first(self, tables: LedgerTables) -> datetime:
-        """The moment of the oldest entry, where there is one."""
+        """The moment of the oldest entry; raises LedgerError if it is missing."""
         if self._first is None:
             oldest = entry(tables, 1)
             if oldest is None:
@@ -89,8 +88,9 @@ class SpentSums:
         ever_spent: Cost,
         analyst: str | None,
     ) -> tuple[Cost, Cost]:
-        """What everybody and the analyst have spent since ``start``;
-        ``ever_spent`` is what the analyst ever spent.
+        """What everybody and the analyst have spent since ``start``.
+
+        ``ever_spent`` is what the analyst spent over the whole ledger.
         """
         if last.moment < start:
             return FREE, FREE
@@ -118,8 +118,9 @@ class SpentSums:
     def _difference(
         self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None
     ) -> Cost:
-        """The sum of the costs between two totals;
-        what ∞ hides in those of ε is added up from the entries.
+        """The sum of the costs between two totals.
+
+        If ε is ∞ in them, it is added up from the entries.
         """
         if after.epsilon is None or before.epsilon is None:
             pure = None if before.epsilon is not None else self._added(tables, last, analyst)
@@ -131,9 +132,7 @@ class SpentSums:
             raise damaged(last.seq) from error
 
     def _added(self, tables: LedgerTables, last: Entry, analyst: str | None) -> Fraction | None:
-        """The sum of ε of the window's entries, everybody's or the analyst's;
-        None with one that has no ε.
-        """
+        """The sum of ε of the window's entries, everybody's or the analyst's; None if one has no ε."""
         began = 0 if self._before is None else self._before.seq
         seq, pure = self._pure.get(analyst, (began, Fraction(0)))
         if pure is not None:
@@ -149,11 +148,10 @@ _AFTER = f"SELECT {COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT 500"
 
 
 class WeightTally:
-    """For each holder the sum of what its weight makes of every entry's cost:
-    None is everybody, others analysts.
+    """For each holder the sum of the weights of every entry: None is everybody, others analysts.
 
     With ``begins`` the sums are those of the window of the newest entry, and each window begins at
-    0. Each entry is read once, in its place in the chain. It is brought up to date within the
+    0. Each entry is read once, in the order of the chain. It is brought up to date within the
     transaction that decides, so that no entry comes between the sum and the decision; one ledger
     uses it, in one transaction at a time.
     """
@@ -170,9 +168,7 @@ class WeightTally:
         self._last: Entry | None = None
 
     def bring(self, tables: LedgerTables, start: str) -> None:
-        """Add the entries that were written since;
-        ``start`` is what the first one is chained to.
-        """
+        """Add the entries that were written since; ``start`` is what the first one is chained to."""
         while page := tables.execute(
             _AFTER, (0 if self._last is None else self._last.seq,)
         ).fetchall():
@@ -186,9 +182,7 @@ class WeightTally:
                 self._last = entry
 
     def of(self, holder: str | None, moment: datetime) -> Fraction:
-        """The sum of one holder in the window of the moment,
-        as of the last time it was brought up to date.
-        """
+        """The sum of one holder in the window of the moment, as of the last update."""
         return Fraction(0) if self._is_over(moment) else self._sums[holder]
 
     def _renew(self, moment: datetime) -> None:

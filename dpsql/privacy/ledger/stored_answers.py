@@ -22,9 +22,7 @@ _OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
 
 
 def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
-    """The answer that was kept under the key; None where there is none,
-    or where it is not what was written.
-    """
+    """The answer that was stored under the key; None if there is none or it was changed."""
     return find_all(tables, start, [key]).get(key)
 
 
@@ -44,8 +42,9 @@ def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str,
 
 
 def keep(tables: LedgerTables, start: str, key: str, entry: int, encoded: bytes) -> None:
-    """Keep the answer that the entry paid for, unless one is kept under the key already;
-    a damaged one is replaced.
+    """Store the answer that the entry paid for, unless one is stored under the key already.
+
+    A damaged one is replaced.
     """
     paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
     if len(encoded) > LARGEST or paid is None or find(tables, start, key) is not None:
@@ -73,9 +72,7 @@ def _forget_oldest(tables: LedgerTables) -> None:
 
 
 def _digest(start: str, key: str, entry: int, paid: str, encoded: bytes) -> str:
-    """Binds the answer to its key, to the ledger, and to the entry that paid,
-    by that entry's own digest.
-    """
+    """Digest that binds the answer to its key, its ledger and the digest of the entry that paid."""
     digest = blake2b(f"{start} {key} {entry} {paid} ".encode("ascii"), digest_size=32)
     digest.update(encoded)
     return digest.hexdigest()

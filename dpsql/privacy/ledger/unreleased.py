@@ -16,8 +16,7 @@ PREFIX = "unreleased/"
 
 
 def give_up(tables: LedgerTables, start: str, key: str, number: int) -> None:
-    """Note that nothing was released for an entry,
-    and that who paid for it will release nothing any more.
+    """Note that nothing was released for an entry, and that its payer will release nothing.
 
     An entry that was given up under the key before is not taken up any more.
     """

@@ -115,7 +115,7 @@ class LocalLaplace(_Bounded):
 
     @cached_property
     def noise(self) -> Laplace:
-        """The noise, in steps of the grid, of which two values are at most `STEPS` apart."""
+        """The noise, in steps of the grid, for values at most `STEPS` apart."""
         return Laplace(STEPS, self.scale)
 
     @property

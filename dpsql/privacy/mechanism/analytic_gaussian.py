@@ -45,9 +45,7 @@ def delta_above(sensitivity: int, variance: Fraction, epsilon: Fraction) -> floa
 
 @lru_cache(maxsize=256)
 def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The least variance that bisection finds at which noise on one cell is proven to be (ε,
-    δ)-DP.
-    """
+    """The least variance that bisection finds at which noise on one cell is proven (ε, δ)-DP."""
     _require(sensitivity, epsilon, delta)
     low = high = float(sensitivity / epsilon) ** 2
     while not _holds(sensitivity, Fraction(high), epsilon, delta):
@@ -71,8 +69,9 @@ def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> F
 
 
 def classic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """2 ln(1.25/δ)·Δ²/ε² of Dwork and Roth (2014), rounded up; refused from ε = 1 on,
-    where it does not hold.
+    """2 ln(1.25/δ)·Δ²/ε² of Dwork and Roth (2014), rounded up; refused from ε = 1 on.
+
+    It does not hold there.
     """
     _require(sensitivity, epsilon, delta)
     if epsilon >= 1:
@@ -129,8 +128,9 @@ def _weights(variance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _smooth(k: int, sigma: float) -> tuple[float, float]:
-    """Bounds of P[Y >= k] for k >= 1 by the normal law: where it is convex by trapezia,
-    else by its curvature.
+    """Bounds of P[Y >= k] for k >= 1 by the normal law.
+
+    By trapezia if it is convex there, else by its curvature.
     """
     middle = erfc((k - 0.5) / (sigma * sqrt(2))) / 2
     if k < sigma + 1:

@@ -62,14 +62,15 @@ class Gaussian:
 
     @classmethod
     def concentrated(cls, l2_squared: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
-        """The noise of which the whole vector is (epsilon, delta)-DP by the conversion of its ρ."""
+        """The noise that makes the whole vector (epsilon, delta)-DP by the conversion of its ρ."""
         positive(epsilon=epsilon)
         return cls.for_rho(l2_squared, rho_total(epsilon, delta))
 
     @classmethod
     def analytic(cls, sensitivity: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
-        """The least noise that is (epsilon,
-        delta)-DP where a unit moves one cell by at most sensitivity, and no other.
+        """The least noise that is (epsilon, delta)-DP if a unit moves one cell alone.
+
+        It moves the cell by at most ``sensitivity``.
 
         Calibrated with the exact δ of the discrete law; the price is its ρ all the same.
         """
@@ -133,9 +134,7 @@ class Gaussian:
         return _half_width(self.variance, confidence_tail(confidence))
 
     def above(self, m: int) -> float:
-        """P(noise >= m), as a double: summed term by term where the noise is narrow,
-        else by `_tail`.
-        """
+        """P(noise >= m), as a double: summed term by term if the noise is narrow, else by `_tail`."""
         if m < 1:
             return 1 - self.above(1 - m)
         if self.variance >= _SUMMED:

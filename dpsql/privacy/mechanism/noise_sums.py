@@ -92,8 +92,9 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
 
 
 def _reach(terms: Sequence[NoiseTerm], exponent: float) -> float:
-    """A bound that the sum passes with probability at most exp(−wanted) on either side,
-    by Chernoff's inequality.
+    """A bound that the sum passes with probability at most exp(−exponent) on either side.
+
+    By Chernoff's inequality.
     """
     variance = sum(
         term.times * _noise_variance(term.noise) * float(term.weight) ** 2 for term in terms
@@ -124,7 +125,7 @@ def _log_moment(noise: Laplace | Gaussian, rate: float) -> float:
 
 
 def _lattice(terms: Sequence[NoiseTerm]) -> Fraction:
-    """The largest number of which all weights are multiples: the sum is one, too."""
+    """The largest number that divides all weights, and so the sum."""
     denominator = reduce(lcm, (term.weight.denominator for term in terms))
     return Fraction(
         reduce(
@@ -148,10 +149,10 @@ def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.fl
 
 
 def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
-    """The probabilities of one draw at 0, step, … and, at the end, at −step, …:
-    its own where its weight is a multiple.
+    """The probabilities of one draw at 0, step, … and, at the end, at −step, ….
 
-    Else those of the noise of the same family and variance on the lattice.
+    They are its own if its weight is a multiple of the step, else those of the noise of the same
+    family and variance on the lattice.
     """
     stride = round(float(abs(term.weight)) / step)
     places = np.minimum(np.arange(size), size - np.arange(size))

@@ -34,8 +34,9 @@ AnyCounts: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class RankTarget:
-    """A rank, as a part of all rows; ``ties`` tells which of two values is meant where it lies just
-    between them.
+    """A rank, as a fraction of all rows.
+
+    ``ties`` tells which of two values is meant if it lies exactly between them.
     """
 
     part: Fraction
@@ -123,7 +124,7 @@ class QuantileChoices:
 
     @property
     def cost(self) -> Cost:
-        """The sum over the quantiles, each of which is chosen for itself."""
+        """The sum over the quantiles; each is chosen separately."""
         return sum((quantile.cost for quantile in self.quantiles), FREE)
 
     def choose(
@@ -135,8 +136,9 @@ class QuantileChoices:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> dict[RankTarget, ChosenQuantile]:
-        """The chosen bins, over one group's bins and their exact counts,
-        of which a row adds ``row``.
+        """The chosen bins, over one group's bins and their exact counts.
+
+        A row adds ``row`` to a count.
         """
         ordered = OrderedBins(places, counts, self.bins)
         return {

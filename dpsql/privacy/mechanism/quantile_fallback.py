@@ -1,5 +1,4 @@
-"""Quantiles that are chosen where a group has enough rows beyond them,
-and are else read off a noisy tree.
+"""Quantiles that are chosen in groups with enough rows, and are else read off a noisy tree.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -23,9 +22,7 @@ ChosenPlaces: TypeAlias = dict[RankTarget, ChosenQuantile]
 
 @dataclass(frozen=True)
 class QuantilesWithFallback:
-    """In each group ``choices`` or ``tree``:
-    the choices where a noisy ``count`` of its rows is at least ``least``.
-    """
+    """``choices`` in groups whose noisy ``count`` of rows is at least ``least``, else ``tree``."""
 
     count: Mechanism
     least: int
@@ -56,8 +53,9 @@ class QuantilesWithFallback:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> ChosenPlaces | CountedQuantiles | NoisyTree:
-        """What is released of one group's bins and their exact counts,
-        of which a row adds ``row``.
+        """What is released of one group's bins and their exact counts.
+
+        A row adds ``row`` to a count.
         """
         (noisy,) = self.count.perturb([self.inside(places, counts)], _entropy=_entropy)
         if noisy < self.least:

@@ -60,8 +60,9 @@ class QuantileSplit:
 
 @dataclass(frozen=True)
 class CountedQuantiles:
-    """The bins of some quantiles, and noisy counts of cells around all of them;
-    a cell ends where the next begins.
+    """The bins of some quantiles, and noisy counts of cells around them.
+
+    A cell ends at the beginning of the next one.
     """
 
     places: dict[RankTarget, int]
@@ -175,7 +176,7 @@ class RowsBetween:
         return self.first + drawn // PARTS
 
     def divided(self, drawn: int) -> tuple[RowsBetween, RowsBetween]:
-        """The rows up to the middle of a drawn part of a bin, and the rows behind it."""
+        """The rows up to the middle of a drawn part of a bin, and the rows after it."""
         cell = self.place(drawn)
         at = int(np.searchsorted(self._places, self.place(drawn)))
         before = self._counts[: at + 1].copy()
@@ -232,7 +233,5 @@ def _dearest(level: Sequence[QuantileSplit]) -> Cost:
 
 
 def _rank_error(split: QuantileSplit, bins: int, tail: float) -> float:
-    """How far a choice is off, but for one step that is lost where the rows of a bin are
-    divided.
-    """
+    """How far a choice is off, without the step that is lost when rows of a bin are divided."""
     return log(bins * PARTS / tail) / float(split.value.rate) / split.rank.part.denominator + 1

@@ -1,5 +1,4 @@
-"""Where a rank lies around a released bin: noisy counts of cells,
-each twice as wide as the one nearer to it.
+"""Interval of a rank around a released bin: noisy counts of cells that double in width.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -44,9 +43,9 @@ def cells_around(cell: int, bins: int) -> list[int]:
 
 
 def most_cells(bins: int) -> int:
-    """The most cells there are around any of so many bins.
+    """The largest number of cells around any of so many bins.
 
-    That is one in the middle, or one behind which a further cell has just begun.
+    It is reached in the middle, or at a bin after which a further cell has just begun.
 
     >>> most_cells(1), most_cells(5), most_cells(65536)
     (1, 5, 34)
@@ -57,10 +56,9 @@ def most_cells(bins: int) -> int:
 
 @dataclass(frozen=True)
 class RankInterval:
-    """The interval of the rank that is ``part`` of all rows,
-    by a noisy tree over the cells around a released bin.
+    """The interval of the rank that is ``part`` of all rows, by a noisy tree around a released bin.
 
-    ``tree`` is that of the most cells; where there are fewer, it has fewer leaves.
+    ``tree`` is that of the most cells; with fewer cells it has fewer leaves.
     """
 
     part: Fraction
@@ -87,11 +85,11 @@ class RankInterval:
         *,
         _entropy: Entropy,
     ) -> tuple[int, int, bool]:
-        """The first and the last bin of the interval: it holds the released bin and,
-        with that confidence, the rank.
+        """The first and the last bin of the interval, and whether the counts show rows.
 
-        Also whether there are rows by these counts: they say so, or the interval is not the whole
-        range. ``counts`` gives the exact counts between edges, of which a row adds ``row``.
+        The interval holds the released bin and, with that confidence, the rank. Rows are shown if
+        the counts say so, or the interval is not the whole range. ``counts`` gives the exact counts
+        between edges; a row adds ``row`` to a count.
         """
         tree, cells = self.grown(cell)
         noisy = tree.grow(range(tree.bins), counts(cells), _entropy=_entropy)
@@ -135,7 +133,7 @@ def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=256)
 def _weights(tree: TreeMechanism, fraction: Fraction) -> NDArray[np.object_]:
-    """By what the counts of all nodes are multiplied to give how far each edge is behind the rank.
+    """Factors of the counts of all nodes that give the distance of each edge from the rank.
 
     The estimates of a node's children are moved by one common amount,
     so that they add up to the node's own.

@@ -66,10 +66,9 @@ class AboveThreshold:
     def draw(
         self, answers: Iterable[int], threshold: int, *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> int | None:
-        """The place of the first answer found at or above the threshold, None where there is none.
+        """The index of the first answer found at or above the threshold; None if there is none.
 
-        No answer after that is read, so that each may be made when it is wanted. Each call costs
-        the price anew.
+        No later answer is read, so answers may be made lazily. Each call costs the price anew.
         """
         border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])
         noise = self.query_noise
@@ -108,7 +107,7 @@ class ClippingBoundSearch:
     """In each group the first of ``sizes`` ascending sizes that few rows exceed.
 
     One unit moves the counts of a group by at most s: the sum of s over groups is at most
-    ``moved``, or the sum of s² where the scan is ``concentrated``. ``price`` is ε, or ρ for a
+    ``moved``, or the sum of s² if the scan is ``concentrated``. ``price`` is ε, or ρ for a
     concentrated one.
     """
 

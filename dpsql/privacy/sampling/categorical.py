@@ -105,7 +105,7 @@ def exponential(
 
 
 def _lies_below(digits: int, weight: int, gamma: Fraction, bits: int, entropy: Entropy) -> bool:
-    """Whether a uniform number of [whole, whole + 1) lies below weight·2^bits·exp(−γ)."""
+    """Whether a uniform number of [digits, digits + 1) lies below weight·2^bits·exp(−γ)."""
     while (threshold := floor_exp(gamma, bits, weight)) == digits and gamma > 0:
         digits = digits << 64 | int(words(entropy, 1)[0])
         bits = bits + 64

@@ -1,4 +1,4 @@
-"""Discrete Laplace and Gaussian noise, and the geometric magnitudes of which it is made.
+"""Discrete Laplace and Gaussian noise, and the geometric magnitudes that they are made of.
 
 Proofs in `docs/proofs/sampling.md`.
 """

@@ -137,9 +137,7 @@ def _head(
 
 
 def privacy_of(choices: Choices) -> Privacy:
-    """The promise that is drafted, with the figures of the draft where the owner has not said
-    any.
-    """
+    """The promise that is drafted, with default figures if the owner has named none."""
     return Privacy.model_validate(
         {
             "unit": choices.unit or "table.column",

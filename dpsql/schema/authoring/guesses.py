@@ -1,6 +1,4 @@
-"""Keys, references, units and public tables,
-guessed by names and types where a source declares none.
-"""
+"""Keys, references, units and public tables, guessed by names and types if a source declares none."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ _PEOPLE = (
 
 @dataclass(frozen=True)
 class Guesses:
-    """What names and types tell: the key of each table, where its columns lead to, the unit,
-    and public tables.
-    """
+    """Guesses by names and types: the keys and references of tables, the unit, and public tables."""
 
     keys: Mapping[str, str]
     references: Mapping[str, Mapping[str, str]]
@@ -50,7 +46,7 @@ class Guesses:
 
 
 def guessed(tables: Sequence[PlainTable], unit: str | None = None) -> Guesses:
-    """The guesses for some tables, of which the owner may have named the unit."""
+    """The guesses for some tables; the owner may have named the unit."""
     keys = _keys(tables)
     references = _references(tables, keys)
     unit = unit or _unit(tables, keys)
@@ -80,8 +76,7 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
 
 
 def _key(table: PlainTable) -> str | None:
-    """The column that seems to tell the table's rows apart: its first one,
-    where that is called like it.
+    """The column that seems to tell the table's rows apart: its first, if named after the table.
 
     TPC-DS's ``date_dim`` has ``d_date_sk``, a table ``customers`` has ``customer_id`` or ``id``.
     """
@@ -100,8 +95,8 @@ def _key(table: PlainTable) -> str | None:
 def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """For each table the columns that seem to refer to the key of another one, as ``table.column``.
 
-    A column refers where its name is the key's, or ends in it behind a word (``sold_date_sk``),
-    and has its type.
+    A column refers to a key if it has the key's type, and its name is the key's or ends in it after
+    a word (``sold_date_sk``).
     """
     parents = {table.name: table for table in tables if table.name in keys}
     result: dict[str, dict[str, str]] = {}
@@ -126,7 +121,7 @@ def _parent(
     parents: Mapping[str, PlainTable],
     keys: Mapping[str, str],
 ) -> str | None:
-    """The table to whose key the column seems to refer; None where it is none, or several alike."""
+    """The table whose key the column seems to refer to; None if there is none, or several alike."""
     stem = _stem(column, table)
     word = _word(stem)
     if word is None:
@@ -155,7 +150,7 @@ def _called(parent: PlainTable, key: PlainColumn) -> Iterator[str]:
 
 
 def _likeness(word: str, called: str) -> int:
-    """How well the word of a column names what is called so; 0 where it does not."""
+    """How well the word of a column names what is called so; 0 if it does not."""
     if word == called:
         return 1000
     last = word.rpartition("_")[2]
@@ -165,9 +160,7 @@ def _likeness(word: str, called: str) -> int:
 
 
 def _word(stem: str) -> str | None:
-    """What a column's name says beside that it tells rows apart;
-    None where it says no such thing, or nothing more.
-    """
+    """What a column's name says besides that it tells rows apart; None if it says nothing else."""
     match = re.fullmatch(rf"(.{{2,}}?){_ENDINGS}", stem)
     return None if match is None else match[1].rstrip("_")
 

@@ -57,7 +57,7 @@ class MissingLimits:
 
     @property
     def tables(self) -> list[str]:
-        """The tables of which something is asked, in the order of the file."""
+        """The tables that anything is asked of, in the order of the file."""
         return [
             name for name in self.schema.tables if self.limits.get(name) or self.bounds.get(name)
         ]
@@ -88,13 +88,14 @@ def missing_limits(
     columns: Collection[str] = (),
     text: str | None = None,
 ) -> MissingLimits:
-    """What a schema file leaves open; SchemaError where it is wrong, or has no such private table.
+    """What a schema file leaves open; raises SchemaError if it is wrong or lacks a private table.
 
     Args:
-        named: Tables whose limits are all looked for, those that are declared too, and no other
-        table's. limits, bounds: Whether limits, and bounds, are looked for.
+        named: Tables whose limits are all looked for, declared ones too; no other table's are.
+        limits: Whether limits are looked for.
+        bounds: Whether bounds are looked for.
         columns: Columns as ``table.column`` whose bounds are looked for, and nothing else.
-        text: The text of the file, where it was read before.
+        text: The text of the file, if it was read before.
     """
     document = parsed(read_text(file) if text is None else text, str(file))
     lacking = _with_limits(document)
@@ -132,9 +133,7 @@ def missing_limits(
 
 
 def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The named columns by their tables;
-    SchemaError for one of which bounds cannot be looked for.
-    """
+    """The named columns by their tables; raises SchemaError if one cannot have bounds looked for."""
     result: dict[str, tuple[str, ...]] = {}
     for path in dict.fromkeys(columns):
         name, _, column = path.partition(".")

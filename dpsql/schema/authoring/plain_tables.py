@@ -47,7 +47,7 @@ class PlainTable:
     references: tuple[tuple[str, str, str], ...] = ()
 
     def column(self, name: str) -> PlainColumn | None:
-        """The column of that plain name; None where there is none."""
+        """The column of that plain name; None if there is none."""
         return next((column for column in self.columns if column.name == name), None)
 
 

@@ -1,6 +1,4 @@
-"""Writes limits and bounds that were found into a schema file,
-and keeps all else of it as its owner wrote it.
-"""
+"""Writes limits and bounds that were found into a schema file, and leaves all else unchanged."""
 
 from __future__ import annotations
 
@@ -49,8 +47,8 @@ class Tuned:
 def with_found(text: str, tuned: Tuned, comment: str) -> str:
     """The text of a schema file with what was found, each with a comment that says how it was.
 
-    Comments, order and layout stay. SchemaError where the file is written in a way in which that
-    cannot be done, or lacks a table or a column.
+    Comments, order and layout stay. Raises SchemaError if the file is written in a way that cannot
+    be edited, or lacks a table or a column.
 
     >>> old = '[tables.labs]  # all of them\\ncomment = "x"\\n[tables.labs.columns]\\nvalue = { type = "double" }\\n'
     >>> found = Tuned({"labs": {"max_rows_per_unit": 60}}, {"labs": {"value": (Fraction(0), Fraction(25, 2))}})
@@ -169,7 +167,7 @@ def _averaged(old: Any, most: int) -> str:
 
 
 def _put(table: Any, name: str, value: Any, comment: str) -> None:
-    """Set a field, with a comment behind it in the place of the one that stood there."""
+    """Set a field, and replace the comment after it."""
     value.comment(comment)
     value.trivia.comment_ws = "  "
     table[name] = value

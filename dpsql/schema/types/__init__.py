@@ -1,6 +1,4 @@
-"""The types: one record for each, which says all that dpsql knows of it,
-and how stored types are read as them.
-"""
+"""The types: one record of all that dpsql knows of each, and how stored types are read as them."""
 
 from dpsql.schema.types.facts import Axis, Bound, Family, Scalar, StoredForm, TypeFacts, Value
 from dpsql.schema.types.sql_type import (

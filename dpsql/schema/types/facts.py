@@ -58,40 +58,40 @@ class TypeFacts:
     """One type that a column may be declared as.
 
     Attributes:
-        spellings: What a schema file or a statement may call it, beside its own name.
+        spellings: What a schema file or a statement may call it, in addition to its own name.
         family: Which types its values are compared with.
-        arguments: What may stand in brackets behind the name: nothing, a length,
+        arguments: What may stand in brackets after the name: nothing, a length,
             or the digits of a decimal.
         postgresql: PostgreSQL's name of it, as its messages have it.
         engine: DuckDB's name of it, which the columns of results and parameters have too;
             without digits.
         midpoint: DuckDB's name of the type in which the middle between two values lies;
-            None where it is its own.
+            None if it is its own.
         parameters: PostgreSQL's names of the types as which a client may declare a parameter of it.
         sqlalchemy: The class of ``sqlalchemy.types`` that reflection names.
         exact: Whether every engine compares its values exactly,
             so that one may be a unit's and keys may be moved.
-        distinct_as_double: Whether different values stay different where they are compared as
+        distinct_as_double: Whether different values stay different if they are compared as
             doubles.
-        reads_texts: Whether a constant text beside its values is read as one of them.
-        step: What all its values are multiples of; None where there is no such number.
-        axis: What its quantiles count in; None where it has none.
-        written: The fewest and the most characters of a value as a text; None where it is a text.
+        reads_texts: Whether a constant text next to its values is read as one of them.
+        step: What all its values are multiples of; None if there is no such number.
+        axis: What its quantiles count in; None if it has none.
+        written: The fewest and the most characters of a value as a text; None if it is a text.
         ends: The first and the last value that a client has a value for;
-            None where a client has all.
+            None if a client has all.
         doubtful_in_parquet: The order in which its columns are tried in a Parquet file, which may
-            hold what the engine cannot read; None where the engine reads all.
-        bound: One end of a range as a value of the type. ValueError where it is none.
-        member: One member of a key domain as a value of the type. ValueError where it is none.
+            hold what the engine cannot read; None if the engine reads all.
+        bound: One end of a range as a value of the type. ValueError if it is none.
+        member: One member of a key domain as a value of the type. ValueError if it is none.
         constant: A constant of another type as a value of this one. ValueError, OverflowError or
-            DecimalException where it has no such value.
+            DecimalException if it has no such value.
         parameter: A parameter's value as one of this type; None where it is not one.
         read: The value that a text writes. ValueError,
-            KeyError or InvalidOperation where it writes none.
+            KeyError or InvalidOperation if it writes none.
         stand_in: A value for the n-th parameter while a statement is described;
             later ones are larger.
         at: The value at a point of the line on which intervals lie (`dpsql.sql.ir.interval`).
-        stored: The form in which answers are kept; None where JSON has its values.
+        stored: The form in which answers are kept; None if JSON has its values.
     """
 
     spellings: tuple[str, ...]

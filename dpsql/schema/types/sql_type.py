@@ -1,5 +1,6 @@
-"""The SQL types that a column may have, and the stored types (of DuckDB, Parquet,
-CSV) that are read as them.
+"""The SQL types that a column may have, and the stored types that are read as them.
+
+Stored types are those of DuckDB, Parquet and CSV.
 
 The SQL of each reading stands in `engines.duckdb.tables.views`.
 
@@ -143,8 +144,7 @@ _TYPE = re.compile(r"([a-z_]+(?: [a-z]+)*) ?(?:\( ?(\d{1,9}) ?(?:, ?(\d{1,9}) ?)
 
 
 def engine_kind(engine_type: str) -> Kind | None:
-    """The kind of which DuckDB's type in capitals is the name, whatever its digits;
-    None where no column has it.
+    """The kind that DuckDB's type in capitals names, whatever its digits; None if no column has it.
 
     >>> engine_kind("DECIMAL(38,2)"), engine_kind("BIGINT[]")
     ('decimal', None)
@@ -167,7 +167,7 @@ class SqlType(NamedType):
 
     @classmethod
     def parse(cls, text: str) -> SqlType:
-        """The type that the text names; ValueError with the mend where it names none."""
+        """The type that the text names; raises ValueError, with the mend, if it names none."""
         plain = " ".join(text.lower().split())
         match = _TYPE.fullmatch(plain)
         kind = ALIASES.get(match[1]) if match else None
@@ -193,8 +193,7 @@ class SqlType(NamedType):
 
     @classmethod
     def computed(cls, text: str) -> SqlType:
-        """The type as which a column is read that a query over public tables computes;
-        ValueError where it is not.
+        """The type that a computed public column is read as; raises ValueError if it is not read.
 
         >>> str(SqlType.computed("HUGEINT")), str(SqlType.computed("BIGINT"))
         ('decimal(38,0)', 'integer')
@@ -219,7 +218,7 @@ class SqlType(NamedType):
 
     @property
     def step(self) -> Fraction | None:
-        """What all values are multiples of; None where there is no such number."""
+        """What all its values are multiples of; None if there is no such number."""
         return self.facts.step(self)
 
     @property
@@ -234,9 +233,7 @@ class SqlType(NamedType):
 
 @dataclass(frozen=True)
 class Stored:
-    """A column's type as dpsql reads it, how it is read where it is stored otherwise,
-    and the members of an ENUM.
-    """
+    """A column's type as dpsql reads it, its reading from another type, and an ENUM's members."""
 
     type: SqlType
     reading: Reading | None = None
@@ -244,8 +241,9 @@ class Stored:
 
     @classmethod
     def parse(cls, text: str) -> Stored:
-        """What the engine's text of a type stands for;
-        ValueError with the mend where dpsql reads no such column.
+        """What the engine's text of a type stands for.
+
+        Raises ValueError, with the mend, if dpsql reads no such column.
 
         >>> Stored.parse("UUID").type, Stored.parse("BIGINT").reading, Stored.parse("ENUM('a', 'it''s')").members
         (SqlType(kind='text', precision=None, scale=None), None, ('a', "it's"))
@@ -262,7 +260,7 @@ class Stored:
 
 
 def bounds_of(sql_type: SqlType, pair: object) -> tuple[Bound, Bound]:
-    """The range [low, high] as values of the type; ValueError where it is not one."""
+    """The range [low, high] as values of the type; raises ValueError if it is not one."""
     if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
         raise ValueError("must be a pair [low, high]")
     low, high = (sql_type.facts.bound(sql_type, end) for end in pair)
@@ -274,5 +272,5 @@ def bounds_of(sql_type: SqlType, pair: object) -> tuple[Bound, Bound]:
 
 
 def value_of(sql_type: SqlType, value: object) -> Value:
-    """One member of a key domain as a value of the type; ValueError where it is none."""
+    """One member of a key domain as a value of the type; raises ValueError if it is none."""
     return sql_type.facts.member(sql_type, value)

@@ -1,1 +1,1 @@
-"""Where a ledger is kept: an SQLite file, or a PostgreSQL database."""
+"""Storage of a ledger: an SQLite file, or a PostgreSQL database."""

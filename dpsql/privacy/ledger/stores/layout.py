@@ -41,8 +41,9 @@ class LedgerIdentity:
 
 @dataclass(frozen=True)
 class LedgerMeta:
-    """What a ledger says of itself; ``began`` is the layout in which it was begun,
-    which its chain starts from.
+    """What a ledger says of itself.
+
+    ``began`` is the layout in which it was begun, from which its chain starts.
     """
 
     belongs: LedgerIdentity
@@ -78,9 +79,7 @@ class LedgerMeta:
         )
 
     def require(self, belongs: LedgerIdentity) -> None:
-        """LedgerError where the ledger is not that of this database,
-        or is priced for other neighbours.
-        """
+        """Raise LedgerError if the ledger is another database's, or priced for other neighbours."""
         mine = self.belongs
         if (mine.dataset, mine.unit) != (belongs.dataset, belongs.unit):
             raise LedgerError(
@@ -121,9 +120,7 @@ def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
 
 
 def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:
-    """Bring the tables up to the layout of this version,
-    in the transaction that has read ``meta``.
-    """
+    """Bring the tables up to the layout of this version, in the transaction that read ``meta``."""
     ((version,),) = tables.execute("SELECT version FROM meta").fetchall()
     if version == VERSION:
         return

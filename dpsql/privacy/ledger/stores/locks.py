@@ -1,5 +1,6 @@
-"""How threads and processes take turns at a ledger: waits that end,
-and no connection or lock that crosses a fork.
+"""How threads and processes take turns at a ledger, with waits that end.
+
+No connection or lock crosses a fork.
 
 Proved in ``docs/proofs/ledger.md``.
 """

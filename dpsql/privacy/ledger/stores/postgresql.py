@@ -147,9 +147,7 @@ class LedgerServer:
             return self._is_made(tables)
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the tables with these facts in them, whole or not at all;
-        where there are some already they stay.
-        """
+        """Make the tables with these facts in one transaction; tables that exist stay unchanged."""
         with self._making() as tables:
             if self._is_made(tables):
                 return False
@@ -171,11 +169,11 @@ class LedgerServer:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[ServerTables]:
-        """All that is read and written inside happens at one moment; on a clean exit it is durable.
+        """A transaction: it reads and writes at one moment, and is durable after a clean exit.
 
         One that writes holds the lock of ``head``, so that each of its statements sees all that was
-        committed before; the server ends it where the process stops in its midst. Statements are
-        sent without waiting for the answers to those before; asking for an answer waits.
+        committed before; the server ends it if the process stops in its midst. Statements are sent
+        without waiting for earlier answers; asking for an answer waits.
         """
         patience = Patience(PATIENCE)
         with alone(self.lock, patience), _said():

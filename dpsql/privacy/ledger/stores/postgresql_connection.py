@@ -61,8 +61,7 @@ _BY_MESSAGE = {
 
 
 def reason(state: str | None, message: str) -> str:
-    """Why a server cannot be used, by its SQLSTATE or, where none came,
-    by what was said instead of a connection.
+    """Why a server cannot be used, by its SQLSTATE or, without one, by the error message.
 
     >>> reason(None, 'connection failed: FATAL:  database "budgets" does not exist')
     'the address names a database that the server does not have; make it with `createdb` and its name'
@@ -112,8 +111,10 @@ class LedgerConnection(psycopg.Connection[Any]):
 
 
 def connected(address: str, patience: Patience) -> LedgerConnection:
-    """A connection to the server at the address; psycopg.Error where it cannot be made,
-    LedgerError where it takes too long."""
+    """A connection to the server at the address.
+
+    Raises psycopg.Error if it cannot be made, LedgerError if it takes too long.
+    """
     settings = {**_SETTINGS, **conninfo_to_dict(address), "client_encoding": "UTF8"}
     future: Future[LedgerConnection] = Future()
 

@@ -93,9 +93,7 @@ class LedgerFile:
         return os.path.lexists(self.path)
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the file with these facts in it, whole or not at all;
-        a file that is already there stays.
-        """
+        """Make the file with these facts in one step; a file that is already there stays."""
         if self.exists():
             return False
         script = chain(((table, ()) for table in _TABLES), facts)
@@ -115,9 +113,7 @@ class LedgerFile:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
-        """All that is read and written inside happens at one moment;
-        on a clean exit it is on the disk.
-        """
+        """A transaction: it reads and writes at one moment, and is on the disk after a clean exit."""
         with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
@@ -230,9 +226,7 @@ def _replaced() -> LedgerError:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """The file's device and inode; LedgerError where the path is not one plain file under one
-    name.
-    """
+    """The file's device and inode; raises LedgerError unless the path is one file with one name."""
     for _ in range(30):
         try:
             status = path.lstat()

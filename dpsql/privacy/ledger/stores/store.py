@@ -24,8 +24,9 @@ class TableRows(Protocol):
 
 
 class LedgerTables(Protocol):
-    """The tables of a ledger within one transaction; all stores understand the same SQL,
-    with ``?`` for parameters.
+    """The tables of a ledger within one transaction.
+
+    All stores understand the same SQL, with ``?`` for parameters.
     """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows: ...
@@ -33,28 +34,25 @@ class LedgerTables(Protocol):
 
 @dataclass(frozen=True)
 class LedgerLocation:
-    """Where a ledger lies, its links followed;
-    ``file`` is the device and the inode of one in a file.
-    """
+    """Location of a ledger, links followed; ``file`` is the device and the inode of a file."""
 
     place: str
     file: tuple[int, int] | None
 
 
 class Store(Protocol):
-    """The tables ``meta``, ``head``, ``entries``, ``answers`` and ``named_releases``;
-    safe to share between threads.
+    """The tables ``meta``, ``head``, ``entries``, ``answers`` and ``named_releases``; thread-safe.
 
     Everything that goes wrong in it is a LedgerError in our words, without a path or an address.
     """
 
     @property
     def place(self) -> str:
-        """Where it is, as people write it, without a password."""
+        """The location as people write it, without a password."""
         ...
 
     def whereabouts(self) -> LedgerLocation:
-        """Where it is, now."""
+        """The present location."""
         ...
 
     def exists(self) -> bool:
@@ -62,15 +60,14 @@ class Store(Protocol):
         ...
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the tables with these facts in them, whole or not at all;
-        False where something is there: it stays.
+        """Make the tables with these facts in one step.
+
+        False, and no change, if something is there already.
         """
         ...
 
     def require_whole(self, tables: LedgerTables, /) -> None:
-        """LedgerError where what the tables lie in is damaged,
-        as far as the store itself can tell.
-        """
+        """Raise LedgerError if the storage is damaged, as far as the store itself can tell."""
         ...
 
     def transaction(self, *, write: bool) -> AbstractContextManager[LedgerTables]:
