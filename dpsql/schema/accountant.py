@@ -26,8 +26,8 @@ from dpsql.schema.numbers import Positive
 def _parameters(rule: type[CompositionRule]) -> tuple[Parameter[Any], ...]:
     """Parameters that the owner fixes beforehand, if the rule needs any: fields of a dataclass.
 
-    They are whole numbers or fractions. Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for
-    whole numbers, the ``most`` that they may be.
+    They are whole numbers or fractions. Their metadata has a ``description``, the ``phrase`` that
+    names them in a sentence and, for whole numbers, the ``most`` that they may be.
     """
     return fields(rule)  # type: ignore[arg-type]  # each rule is a dataclass
 
