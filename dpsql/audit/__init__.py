@@ -84,8 +84,7 @@ def audit(
     tell: Callable[[str], None] = lambda line: None,
     foretell: Callable[[ExpectedDuration], None] | None = None,
 ) -> AuditReport:
-    """Audit the database that a schema file describes; nothing is charged,
-    and no analyst gets an answer.
+    """Audit the database of a schema file; nothing is charged, and no analyst gets an answer.
 
     Args:
         path: The schema file.
@@ -176,9 +175,7 @@ def _foretell(
     asked: AuditRequest,
     clock: AuditClock,
 ) -> None:
-    """Time a small part of the work and foretell the whole;
-    say nothing if even the part takes too long.
-    """
+    """Time a small part of the work and estimate the whole; say nothing if even that is too long."""
     clock.tell("how long it will take")
     with suppress(AuditTimeout):
         seconds = seconds_of_statements(

@@ -46,9 +46,7 @@ def advice(path: Path, schema: Schema) -> CheckGroup:
 
 
 def _unit(schema: Schema) -> Iterator[AuditCheck]:
-    """Note identifiers beside the unit in its table:
-    the unit may be an order rather than a person.
-    """
+    """Note identifiers next to the unit in its table: the unit may be an order, not a person."""
     table, column = schema.unit
     declared = schema.tables[table]
     known = {column, *declared.references, *(declared.key or ())}
@@ -94,9 +92,7 @@ def _noise(schema: Schema) -> Iterator[AuditCheck]:
 
 
 def _files(schema: Schema) -> Iterator[AuditCheck]:
-    """Note data that other users can read, past dpsql, and ledgers that they can write,
-    to reset the budget.
-    """
+    """Note data that other users can read, past dpsql, and ledgers that they can write."""
     source = schema.source_path.resolve()
     data = [source, *source_files(data_source_of(schema))]
     if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):

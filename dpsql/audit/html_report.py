@@ -1,5 +1,6 @@
-"""Writes an audit report as one self-contained HTML file: a summary, the use of each claim,
-and every check.
+"""Writes an audit report as one self-contained HTML file.
+
+It has a summary, the use of each claim, and every check.
 """
 
 from __future__ import annotations

@@ -34,9 +34,7 @@ class LedgerReading:
 
     @property
     def statements(self) -> list[str]:
-        """The distinct statements, the latest first;
-        texts that differ only in white space are one.
-        """
+        """The distinct statements, the latest first; white space is ignored."""
         texts: dict[str, str] = {}
         for entry in reversed(self.entries):
             for text in statements_of(entry.statement):
@@ -85,9 +83,7 @@ def _group(checks: Sequence[AuditCheck]) -> CheckGroup:
 
 
 def _sums(entries: Sequence[Entry]) -> AuditCheck:
-    """Whether the totals in each entry, of all analysts and of its own,
-    are the sums of the costs up to it.
-    """
+    """Whether each entry's totals, of all analysts and of its own, are the sums of the costs."""
     total = FREE
     owns = dict[str, Cost]()
     for entry in entries:
@@ -105,8 +101,7 @@ def _sums(entries: Sequence[Entry]) -> AuditCheck:
 
 
 def _within(accountant: Accountant) -> AuditCheck:
-    """Whether the present budget of the schema admits what was spent,
-    and each cap what its analyst spent.
+    """Whether the present budget and the caps of the schema admit what was spent.
 
     If the budget is renewed, only the present window counts.
     """
@@ -124,8 +119,9 @@ def _within(accountant: Accountant) -> AuditCheck:
 
 
 def _times(entries: Sequence[Entry]) -> list[AuditCheck]:
-    """Note entries whose time goes back or is in the future; nothing depends on them,
-    but the clock needs a look.
+    """Note entries whose time goes back or is in the future; nothing depends on them.
+
+    They say that the clock needs a look.
     """
     times = [datetime.fromisoformat(entry.at) for entry in entries]
     back = [

@@ -1,5 +1,6 @@
-"""Tries statements that write, read files, change settings or replace tables,
-against an engine as analysts have it.
+"""Tries statements that must not run against an engine as analysts have it.
+
+They write, read files, change settings or replace tables.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -270,9 +271,7 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
 
 
 def _as_they_are_called(schema: Schema) -> dict[str, Table]:
-    """The tables as the stand-in has them,
-    which calls them and their columns as the schema does.
-    """
+    """The tables as the stand-in has them: all names are those of the schema."""
     return {
         name: table.model_copy(
             update={

@@ -1,5 +1,4 @@
-"""The report of an audit: groups of checks,
-with verdicts for everybody and figures for the owner alone.
+"""The report of an audit: groups of checks, verdicts for everybody, figures for the owner alone.
 
 It also names the versions of the engine and the parser. Proved in ``docs/proofs/audit.md``.
 """
@@ -25,9 +24,7 @@ WITH_FIGURES = "for the owner: holds figures computed from the data, do not publ
 
 @dataclass(frozen=True)
 class PrivateFigure:
-    """A number computed from private rows: how much of a claim is used,
-    or an ε that releases prove.
-    """
+    """A number computed from private rows: the use of a claim, or an ε that releases prove."""
 
     name: str
     value: float
@@ -137,9 +134,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 
 def in_tested_range() -> list[AuditCheck]:
-    """Whether the versions of engine and parser are within the tested range;
-    other versions are a note.
-    """
+    """Whether the versions of engine and parser are in the tested range; others are a note."""
     checks = []
     for name, (oldest, newest) in TESTED.items():
         installed = version(name)

@@ -60,8 +60,9 @@ def exponential_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.floa
 
 
 def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]:
-    """The probabilities of permute-and-flip:
-    a uniform choice among heads of coins exp(−rate·(best − utility)).
+    """The probabilities of permute-and-flip.
+
+    A uniform choice among heads of coins exp(−rate·(best − utility)).
     """
     heads = [exp(-float(rate) * (max(utilities) - utility)) for utility in utilities]
     chances = []
@@ -79,8 +80,7 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
 def first_above_law(
     answers: Sequence[int], threshold: int, border_scale: float, query_scale: float
 ) -> NDArray[np.float64]:
-    """The probabilities of the sparse vector technique:
-    of each query to be the first at or above, then of none.
+    """The probabilities of the sparse vector technique: of each query to be first, then of none.
 
     Both noises are discrete Laplace; given the noisy threshold, the queries are independent.
     """
@@ -97,9 +97,7 @@ def first_above_law(
 
 
 def response_law(truth: int, categories: int, epsilon: Fraction) -> NDArray[np.float64]:
-    """The probabilities of randomized response:
-    the true category is exp(ε) times as likely as each other one.
-    """
+    """The probabilities of randomized response; the true category's is exp(ε) times any other's."""
     weights = np.ones(categories)
     weights[truth] = exp(float(epsilon))
     return np.asarray(weights / weights.sum())

@@ -1,5 +1,6 @@
-"""Checks that the installed samplers, with the system's randomness,
-draw the distributions that are priced.
+"""Checks that the installed samplers draw the distributions that are priced.
+
+They draw with the system's randomness.
 
 This includes the sparse vector technique, alone and in the scan for a clipping bound. Proved in
 ``docs/proofs/audit.md``.
@@ -56,9 +57,7 @@ LEFT = 8
 
 
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
-    """Each sparse vector mechanism: its name, its sampler,
-    and the probabilities that its results should have.
-    """
+    """Each sparse vector mechanism: its name, its sampler, and its exact probabilities."""
     for name, monotone, scales in (("any queries", False, ANY), ("counts", True, COUNTS)):
         yield (
             f"sparse vector, {name}",
@@ -87,9 +86,7 @@ def first_law(scales: tuple[float, float]) -> NDArray[np.float64]:
 
 
 def scan_law() -> NDArray[np.float64]:
-    """The probabilities of each size: the first above which few enough rows are left,
-    or the last.
-    """
+    """The probabilities of each size: the first that few enough rows exceed, or the last."""
     above = [sum(ROWS[index + 1 :]) for index in range(len(ROWS) - 1)]
     return first_above_law([-rows for rows in above], -LEFT, *SCALES_OF_ROWS)
 
@@ -274,9 +271,7 @@ def _merged(
 
 
 def _signs_are_fair(drawn: NDArray[np.int64]) -> bool:
-    """Whether positive and negative draws are as frequent,
-    and neighbours have the same sign half of the time.
-    """
+    """Whether positive and negative draws are as frequent, and neighbouring signs are unrelated."""
     signs = np.sign(drawn[drawn != 0])
     pairs = signs[: len(signs) // 2 * 2].reshape(-1, 2)
     fair = deviation(int((signs > 0).sum()), len(signs), 0.5) >= ALARM

@@ -45,8 +45,9 @@ class _Single:
 
 @final
 class Charge(_Single, Generic[P_co]):
-    """Proof that a plan was paid for in a durable ledger entry; it is redeemed once,
-    in the process that paid.
+    """Proof that a plan was paid for in a durable ledger entry.
+
+    It is redeemed once, in the process that paid.
     """
 
     __slots__ = ("_cost", "_entry", "_lock", "_plan", "_process", "_redeemed")
@@ -99,10 +100,9 @@ class PlanBatch(Priced, Protocol[P_co]):
 
 
 def divided(charge: Charge[PlanBatch[PlanT]]) -> tuple[Charge[PlanT], ...]:
-    """A charge for each of the plans that were paid for together,
-    which uses up the one that paid for them.
+    """A charge for each of the plans that were paid for together.
 
-    ``docs/proofs/workload.md``.
+    Uses up the charge that paid for them. ``docs/proofs/workload.md``.
     """
     together = charge.redeem()
     return tuple(Charge(_MINT, plan, charge.cost, charge.entry) for plan in together.plans)
@@ -110,8 +110,7 @@ def divided(charge: Charge[PlanBatch[PlanT]]) -> tuple[Charge[PlanT], ...]:
 
 @final
 class Accountant(_Single):
-    """Holds the releases of one database within its budget,
-    and those of an analyst within that analyst's cap.
+    """Holds the releases of a database within its budget, and an analyst's within a cap.
 
     With ``refresh`` it does so in each window of the calendar; without,
     for the whole life of the ledger.
@@ -169,9 +168,7 @@ class Accountant(_Single):
         return Charge(_MINT, plan, cost, entry)
 
     def give_up(self, charge: Charge[Priced], key: str) -> None:
-        """Leave a charge for which nothing was released, and nothing will be, to `resumed`;
-        durable on return.
-        """
+        """Leave a charge for which nothing was or will be released to `resumed`; durable on return."""
         self._ledger.give_up(key, charge.entry)
 
     def given_up(self, key: str) -> int | None:
@@ -182,8 +179,10 @@ class Accountant(_Single):
     def resumed(
         self, plan: PlanT, key: str, *, analyst: str, statement: str, cells: str
     ) -> Charge[PlanT] | None:
-        """The charge that was given up under the key, if it paid for this plan in the present
-        window; nobody else has it, and it is durable that nobody else can take it up."""
+        """The charge that was given up under the key, if it paid for this plan in this window.
+
+        It is durable on return that nobody else can take it up.
+        """
         cost = plan.cost.rounded_up()
         charged = (storable(analyst), storable(statement), storable(cells), cost)
         begins = self._begins
@@ -204,9 +203,7 @@ class Accountant(_Single):
         return self._ledger.spent(analyst, self._begins, self._tally)
 
     def group(self, size: int) -> Guarantee:
-        """What each window, or the whole life of a ledger that has none,
-        promises to a group of ``size`` units.
-        """
+        """The promise of each window, or of the whole ledger, to a group of ``size`` units."""
         return self._budget.group(size)
 
     @property

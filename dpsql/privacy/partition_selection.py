@@ -1,5 +1,4 @@
-"""Thresholds by which undeclared group keys are shown,
-and the weights by which a unit counts in each of its groups.
+"""Thresholds by which undeclared group keys are shown, and the weights of units in groups.
 
 Proved in ``docs/proofs/partition_selection.md`` and ``docs/proofs/key_weights.md``.
 """
@@ -148,7 +147,9 @@ def _furthest_plausible_count(
 def _explains(
     noise: Mechanism, threshold: int, noisy_count: int, units: int, confidence: float
 ) -> bool:
-    """Whether less than ``confidence`` of all counts that such a group is shown with are nearer to
+    """Whether a group of that size explains the noisy count.
+
+    It does if less than ``confidence`` of all counts that such a group is shown with are nearer to
     its size.
     """
     nearer = abs(noisy_count - units) - 1
@@ -159,7 +160,7 @@ def _explains(
 
 @dataclass(frozen=True)
 class KeyThreshold:
-    """A group is shown, with its noisy number of units, where that number reaches the threshold.
+    """A group is shown, with its noisy number of units, if that number reaches the threshold.
 
     The count vector must hold exact numbers of distinct units, and one unit may count in at most
     ``groups`` of them; or with ``weights`` the sums of their weights. The keys that only one unit
@@ -218,8 +219,9 @@ class KeyThreshold:
     def select(
         self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> list[int | None]:
-        """The noisy count of each group that may be shown, None for the others;
-        a count below 1 is no candidate.
+        """The noisy count of each group that may be shown, None for the others.
+
+        A group with a count below 1 is no candidate.
         """
         noisy = self.noise.perturb(counts, _entropy=_entropy)
         threshold = self.threshold
@@ -229,8 +231,7 @@ class KeyThreshold:
         ]
 
     def units_needed(self, probability: float = 0.5) -> int:
-        """The least number of units with which a group is shown with at least this probability (0.5
-        or more).
+        """The least number of units that a group is shown with at this probability (0.5 or more).
 
         With weights these are units that stand in no other group.
         """
@@ -242,9 +243,7 @@ class KeyThreshold:
         return needed if self.weights is None else -(-needed // WHOLE)
 
     def half_width(self, confidence: float) -> int:
-        """The least h with P(|noise| <= h) >= confidence,
-        for the count of a group chosen beforehand.
-        """
+        """The least h with P(|noise| <= h) >= confidence, for a group chosen beforehand."""
         return self.noise.half_width(confidence)
 
     def interval(self, noisy_count: int, confidence: float) -> tuple[int, int]:

@@ -1,5 +1,4 @@
-"""Privacy loss distributions: pairs of distributions that dominate a release,
-and the δ of many of them composed.
+"""Privacy loss distributions: dominating pairs of releases, and the δ of their composition.
 
 Proved in ``docs/proofs/privacy_loss_distributions.md``.
 """
@@ -37,9 +36,7 @@ class LaplaceLoss:
     distance: int
 
     def coarse(self) -> LaplaceLoss:
-        """A pair of few steps that dominates this one: the distance rounded up,
-        and stretched over them.
-        """
+        """A dominating pair of few steps: the distance is rounded up and stretched over them."""
         if self.distance <= FINEST:
             return self
         steps = -(-self.distance // FINEST)
@@ -82,8 +79,9 @@ class GaussianVectorLoss:
 
 @dataclass(frozen=True)
 class LineLoss:
-    """Continuous Gaussian noise around 0 and around √square standard deviations;
-    several are one, of their sum.
+    """Continuous Gaussian noise around 0 and around √square standard deviations.
+
+    Several are one, of their sum.
     """
 
     square: Fraction
@@ -119,10 +117,10 @@ def smoothing(l2_squared: int) -> Fraction:
 
 
 def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
-    """The ε at δ of all of them together, from above; DataError without the extra `pld`,
-    or for a tiny δ.
+    """The ε at δ of all of them together, from above.
 
-    Holds for releases that are fixed before the first of them is made.
+    Holds for releases that are fixed before the first of them is made. Raises DataError without the
+    extra `pld`, or for a tiny δ.
     """
     counted = Counter(loss.coarse() if isinstance(loss, LaplaceLoss) else loss for loss in losses)
     leaks = sum(
@@ -174,8 +172,9 @@ def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> F
 
 
 def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
-    """The grid of losses: as fine as it may be without work that grows with the price;
-    any grid is from above.
+    """The grid of losses: as fine as possible without work that grows with the price.
+
+    The result is an upper bound on any grid.
     """
     dearest = max(_mean(loss) for loss, _ in counted)
     mean = sum((times * _mean(loss) for loss, times in counted), Fraction(0))

@@ -1,5 +1,4 @@
-"""Directed rounding: enclosures of exp(−x) and ln(x) for rational x,
-rounded roots and fractions, checks of parameters.
+"""Directed rounding: enclosures of exp(−x) and ln(x), rounded roots and fractions, and checks.
 
 ``docs/proofs/sampling.md`` has the error budget of the enclosures;
 the rest is proved in ``docs/proofs/mechanism.md``.
@@ -57,8 +56,9 @@ def floor_exp(exponent: Fraction, bits: int, weight: int = 1) -> int:
 
 
 def log_bounds(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Rationals low <= ln(value) <= high that differ by a few units of the digits-th significant
-    place; value > 0.
+    """Rationals low <= ln(value) <= high that differ by a few units of a digit; value > 0.
+
+    The digit is the digits-th significant one.
     """
     down, nearest, up = (
         _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
@@ -82,9 +82,7 @@ def positive(**parameters: Fraction | int) -> None:
 
 
 def rounded_up(value: Fraction) -> Fraction:
-    """The least multiple of 2^-192 that is not below value:
-    sums of such numbers keep short denominators.
-    """
+    """The least multiple of 2^-192 that is not below value; keeps denominators of sums short."""
     return Fraction(-(-(value.numerator << 192) // value.denominator), 1 << 192)
 
 

@@ -133,8 +133,9 @@ class Column(BaseModel):
 
     @property
     def automatic(self) -> bool:
-        """Whether bounds are found when a statement first needs them; sums alone need none,
-        as units are clipped.
+        """Whether bounds are found when a statement first needs them.
+
+        Sums alone need none, as units are clipped.
         """
         return self._automatic and self.bounds is None
 

@@ -50,9 +50,7 @@ def deviation(successes: int, trials: int, probability: float) -> float:
 
 @lru_cache(2**15)
 def least(successes: int, trials: int, tail: float) -> float:
-    """The lower end of Clopper and Pearson: below it,
-    as many successes or more have a chance below ``tail``.
-    """
+    """The lower end of Clopper and Pearson's interval for a tail probability ``tail``."""
     return (
         0.0
         if successes == 0
@@ -61,9 +59,7 @@ def least(successes: int, trials: int, tail: float) -> float:
 
 
 def greatest(successes: int, trials: int, tail: float) -> float:
-    """The upper end of Clopper and Pearson: above it,
-    as many successes or fewer have a chance below ``tail``.
-    """
+    """The upper end of Clopper and Pearson's interval for a tail probability ``tail``."""
     return 1 - least(trials - successes, trials, tail)
 
 
@@ -101,9 +97,7 @@ def _fraction(p: float, a: float, b: float) -> float:
 
 
 def _reached(rising: Callable[[float], float], tail: float) -> float:
-    """The greatest float below which a rising function of a probability is known to stay under
-    ``tail``.
-    """
+    """The greatest float below which a rising function is known to stay under ``tail``."""
     low = 0.0
     high = 1.0
     while low < (middle := (low + high) / 2) < high:

@@ -1,5 +1,4 @@
-"""Features of releases, the event on them that best distinguishes two databases,
-and the ε that it proves.
+"""Features of releases, the event that best distinguishes two databases, and the ε it proves.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -30,8 +29,7 @@ from dpsql.release.released_tables import Released, ReleasedTable
 def features(
     plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]
 ) -> list[float]:
-    """The likelihood ratio of the noisy cells, how many groups are shown,
-    then the values of every group.
+    """The likelihood ratio, the number of groups that are shown, and the values of every group.
 
     A value that a release does not show is NaN. All releases of a pair have the same number of
     features.
@@ -146,8 +144,7 @@ class ReleaseClaim:
         return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)
 
     def shown(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
-        """The ε that is proved by the numbers of outputs of ``one`` and ``other`` in the event;
-        0 if none is.
+        """The ε proved by the numbers of outputs of two databases in the event; 0 if none is.
 
         Each of the two probabilities is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ:
         √(2ρ) for the least ρ with D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise
@@ -178,9 +175,7 @@ def _renyi(p: float, q: float, order: float) -> float:
 
 
 def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> DistinguishingEvent | None:
-    """The tail of a single feature that proves the largest ε on these outputs;
-    None if none proves any.
-    """
+    """The tail of a single feature that proves the largest ε on these outputs; None if none does."""
     best = None
     most = 0.0
     for feature in range(one.shape[1]):

@@ -1,5 +1,4 @@
-"""Empirical ε: releases a statement many times on neighbouring databases and bounds its ε from
-below.
+"""Empirical ε: many releases of a statement on neighbouring databases bound its ε from below.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -48,9 +47,7 @@ _WIDE = 100
 
 @dataclass(frozen=True)
 class NeighbourRelease:
-    """The exact rows of a plan's cores on two neighbours. They are private unless they were made
-    from the claims.
-    """
+    """The exact rows of a plan's cores on two neighbours; private unless made from the claims."""
 
     name: str
     one: tuple[CoreRows, ...]
@@ -149,9 +146,7 @@ def _pairs(
     units: Sequence[int],
     clock: AuditClock,
 ) -> Iterator[NeighbourRelease]:
-    """First the neighbours that use the claims up,
-    then the neighbours of the data that use most of them.
-    """
+    """Pairs of neighbours: made-up ones that use the claims up, then those of the data."""
     worst_case = _worst_case_neighbours(plan)
     if worst_case is not None:
         yield worst_case
@@ -190,7 +185,8 @@ def _rows_if_complete(exact: Exact) -> tuple[CoreRows, ...] | None:
 
 
 def _worst_case_neighbours(plan: Plan) -> NeighbourRelease | None:
-    """Made-up rows of one group that differ by all that additive claims allow;
+    """Made-up rows of one group that differ by all that additive claims allow.
+
     None without additive noise.
 
     Both groups have enough units to be shown, so that only the noise can tell them apart.

@@ -1,3 +1,1 @@
-"""Compares the exact cells of statements on neighbouring databases with the sensitivities that
-plans claim.
-"""
+"""Compares exact cells on neighbouring databases with the sensitivities that plans claim."""

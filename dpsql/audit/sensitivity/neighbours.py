@@ -1,5 +1,6 @@
-"""The owner's database with one unit left out, on which emitted SQL runs unchanged;
-the data are never written.
+"""The owner's database with one unit left out, on which emitted SQL runs unchanged.
+
+The data are never written.
 
 The unit of a row is found by following the schema's references. Proved in ``docs/proofs/audit.md``.
 """
@@ -27,9 +28,7 @@ from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 
 
 def without_lost(schema: Schema, table: str) -> str:
-    """The SQL of a table without the rows of the units in ``audit.main.lost``;
-    rows without a unit stay.
-    """
+    """The SQL of a table without the rows of units in ``audit.main.lost``; other rows stay."""
     if schema.tables[table].public:
         return f'SELECT * FROM data.main."{table}"'
     owner = schema.row_owner(table)
@@ -103,8 +102,9 @@ _CONFIG = {
 
 
 class NeighbourDatabases:
-    """A DuckDB of the audit: ``data`` is the owner's database, read-only,
-    and ``source`` its views without one unit.
+    """A DuckDB of the audit: ``data`` is the owner's database, ``source`` its views without a unit.
+
+    ``data`` is read-only.
 
     The SQL of a plan names ``source``, as in the engine, so it runs here unchanged. Units have
     numbers; their values stay in the in-memory database ``audit``.

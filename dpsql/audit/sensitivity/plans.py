@@ -141,9 +141,7 @@ def _planned(session: Session, text: str) -> Plan:
 
 
 def require_answered(planner: Planner, texts: Sequence[str]) -> None:
-    """Raise ProgrammingError if any statement is refused under the schema;
-    it has all refusals with their hints.
-    """
+    """Raise ProgrammingError, with all refusals and hints, if any statement is refused."""
     refusals: list[str] = []
     for text in texts:
         try:

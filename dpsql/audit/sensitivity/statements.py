@@ -1,5 +1,4 @@
-"""Runs the SQL of each statement with and without real units and compares the change with the
-claim.
+"""Runs each statement's SQL with and without real units, and compares the change with the claim.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -36,17 +35,16 @@ _TIMED = 3
 
 @dataclass(frozen=True)
 class RunOnNeighbours:
-    """The exact rows of a plan on the whole database and on databases without one unit. They are
-    private.
-    """
+    """The exact rows of a plan on the database and on those without one unit; private."""
 
     plan: Plan
     whole: Exact
     lacking: tuple[Exact, ...]
 
     def pairs(self, replaced: bool) -> Iterator[tuple[Exact, Exact]]:
-        """The pairs of neighbours: the whole and one without a unit; if units are replaced,
-        two without one.
+        """The pairs of neighbours: the whole and one without a unit.
+
+        If units are replaced, two without one.
         """
         if replaced:
             yield from combinations(self.lacking, 2)
@@ -86,8 +84,7 @@ def seconds_of_statements(
     seed: int,
     clock: AuditClock,
 ) -> float:
-    """The expected seconds for all statements and ``most`` units,
-    from a few statements with two units left out.
+    """The expected seconds for all statements and ``most`` units, from a few statements.
 
     Raises AuditTimeout if these do not end in time.
     """
@@ -144,8 +141,9 @@ def look(
     units: Iterable[int],
     clock: AuditClock,
 ) -> RunOnNeighbours:
-    """The exact rows of a plan with all units and without each;
-    derived tables hold the same rows throughout.
+    """The exact rows of a plan with all units and without each.
+
+    Derived tables hold the same rows throughout.
 
     Raises AuditTimeout if they cannot be read in time.
     """
@@ -164,8 +162,9 @@ def look(
 def _freeze(
     neighbours: NeighbourDatabases, planner: Planner, plan: Plan, clock: AuditClock
 ) -> Exact:
-    """The exact rows on the whole database; for stages that read a release,
-    one is made and kept for all neighbours.
+    """The exact rows on the whole database.
+
+    For stages that read a release, one is made and used for all neighbours.
     """
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)

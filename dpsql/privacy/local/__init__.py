@@ -1,5 +1,4 @@
-"""Local differential privacy: what a client does to its own value before it leaves,
-and what the reports then say.
+"""Local differential privacy: perturbation by the client, and estimates from the reports.
 
 ``from dpsql import local`` is this package. A function perturbs one value; a frozen mechanism
 perturbs many, knows its price, and is what a schema's ``collected`` stands for. Proofs in

@@ -1,5 +1,6 @@
-"""Reports of one of a few public values: randomized response and unary encodings;
-proofs in `docs/proofs/local.md`.
+"""Reports of one of a few public values: randomized response and unary encodings.
+
+Proofs in `docs/proofs/local.md`.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ def unary_encoding(
     optimal: bool = True,
     _entropy: Entropy = OPERATING_SYSTEM,
 ) -> str:
-    """The report of one value as a text of 0 and 1, a place for each of ``values``:
-    each bit is flipped by chance.
+    """The report of one value as a text of 0 and 1, one bit for each of ``values``.
+
+    Each bit is flipped by chance.
 
     Args:
         optimal: Whether the two sides of a bit are flipped with the probabilities of least
@@ -64,9 +66,7 @@ def unary_encoding(
 
 @dataclass(frozen=True)
 class RandomizedCategories:
-    """k-ary randomized response over public values: the true one with ``truth``,
-    any other with ``other``.
-    """
+    """k-ary randomized response: the true value with ``truth``, any other with ``other``."""
 
     is_unary: ClassVar[bool] = False
     values: tuple[Hashable, ...]
@@ -112,9 +112,7 @@ class RandomizedCategories:
 
 @dataclass(frozen=True)
 class UnaryEncoding:
-    """A bit for each public value: that of the true one is 1 with ``truth``,
-    each other with ``other``.
-    """
+    """A bit for each public value: 1 with ``truth`` for the true one, with ``other`` for others."""
 
     is_unary: ClassVar[bool] = True
     values: tuple[Hashable, ...]

@@ -47,8 +47,9 @@ def laplace(
 def piecewise(
     value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> float:
-    """The report of one number by the piecewise mechanism (Wang et al. 2019), on a grid;
-    it lies in `Piecewise.reach`.
+    """The report of one number by the piecewise mechanism (Wang et al. 2019), on a grid.
+
+    It lies in `Piecewise.reach`.
 
     >>> isinstance(piecewise(37.2, (0, 100), 1.0), float)
     True
@@ -59,8 +60,9 @@ def piecewise(
 def one_bit(
     value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> bool:
-    """The report of one number as one bit (Ding et al. 2017): rounded by chance to a bound,
-    then randomized response.
+    """The report of one number as one bit (Ding et al. 2017).
+
+    It is rounded by chance to a bound, then perturbed by randomized response.
 
     >>> one_bit(37.2, (0, 100), 1.0) in (False, True)
     True
@@ -94,8 +96,9 @@ class _Bounded:
         return min(max(_number(value, "a value"), self.low), self.high)
 
     def on_grid(self, value: object, entropy: Entropy) -> int:
-        """The place of a number on the grid, from −`HALF` to `HALF`, rounded by chance:
-        its mean is the number's.
+        """The position of a number on the grid, from −`HALF` to `HALF`, rounded by chance.
+
+        Its mean is the number's position.
         """
         position = (self.clamped(value) - self.middle) / self.half * HALF
         below = position.numerator // position.denominator
@@ -125,9 +128,7 @@ class LocalLaplace(_Bounded):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Between which numbers all reports lie, but for fewer than e^−`TAIL` of them,
-        where sums are clamped.
-        """
+        """The range of all reports, but for fewer than e^−`TAIL` of them; sums are clamped to it."""
         beyond = TAIL * self.half * self.scale / HALF
         return float(self.low - beyond), float(self.high + beyond)
 
@@ -198,15 +199,13 @@ class Piecewise(_Bounded):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Between which numbers all reports lie."""
+        """The range of all reports."""
         far = self.half * self.range / (HALF * self.near)
         return float(self.middle - far), float(self.middle + far)
 
     @property
     def spread(self) -> float:
-        """The variance of the report of the middle of the bounds,
-        in the square of the number's unit.
-        """
+        """The variance of the report of the middle of the bounds, in the number's unit squared."""
         inside = Fraction(self.window * (self.window + 1), 3)
         variance = Fraction(self.range * (self.range + 1), 3)
         return float(
@@ -298,8 +297,9 @@ def _number(value: object, name: str) -> Fraction:
 
 
 def _coin(chance: Fraction, entropy: Entropy) -> bool:
-    """True with exactly that probability:
-    a uniform number's bits are compared with the chance's, 64 at a time.
+    """True with exactly that probability.
+
+    A uniform number's bits are compared with the probability's, 64 at a time.
     """
     while chance:
         scaled = chance * (1 << 64)

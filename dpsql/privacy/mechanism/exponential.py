@@ -1,5 +1,4 @@
-"""Mechanisms that choose one of a public list of candidates,
-or several of them one after the other.
+"""Mechanisms that choose one or several of a public list of candidates.
 
 Proofs in `docs/proofs/mechanism.md`; of `TopKPeeling` in `docs/proofs/frequencies.md`.
 """
@@ -159,9 +158,7 @@ Exponential: TypeAlias = ExponentialMechanism | ConcentratedExponential
 
 @dataclass(frozen=True)
 class TopKPeeling:
-    """``most`` of ``values`` values in each group:
-    each is chosen by its count among those that are left.
-    """
+    """``most`` of ``values`` values in each group, each chosen by its count among the remaining."""
 
     values: int
     most: int

@@ -1,5 +1,6 @@
-"""The half-width of a weighted sum of independent noises, from its law;
-proof in `docs/proofs/sums.md`.
+"""The half-width of a weighted sum of independent noises, from its law.
+
+Proof in `docs/proofs/sums.md`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ LEAST_TAIL = 1e-9
 
 @dataclass(frozen=True)
 class NoiseTerm:
-    """``times`` independent draws of a noise,
-    each ``weight`` times as large as one of its grid units.
-    """
+    """``times`` independent draws of a noise, each multiplied by ``weight``."""
 
     noise: Laplace | Gaussian
     weight: Fraction
@@ -166,9 +165,7 @@ def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
 def _weights(
     noise: Laplace | Gaussian, at: NDArray[np.float64], deviation: float | None
 ) -> NDArray[np.float64]:
-    """What the noise's probabilities are proportional to,
-    or those of one on the integers with that deviation.
-    """
+    """What the noise's probabilities are proportional to, on its own grid or on integers."""
     if isinstance(noise, Laplace):
         rate = (
             float(1 / noise.scale)

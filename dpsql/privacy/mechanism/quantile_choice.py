@@ -1,5 +1,4 @@
-"""Bins chosen by their rank, one for each wanted quantile of a group;
-its interval is counted around it.
+"""Bins chosen by their rank, one for each quantile of a group, with an interval around it.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -148,8 +147,9 @@ class QuantileChoices:
 
 
 class OrderedBins:
-    """One group's bins in order, runs of empty ones together,
-    with the counts before and after each; it is exact.
+    """One group's bins in order, with the exact counts before and after each.
+
+    Runs of empty bins are one.
     """
 
     __slots__ = ("_after", "_before", "_places", "_sums", "_total", "_widths", "bins")

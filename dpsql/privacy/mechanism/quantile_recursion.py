@@ -1,5 +1,4 @@
-"""Several quantiles of a group by recursion: the middle one first,
-then those on either side among the rows there.
+"""Several quantiles of a group by recursion: the middle one first, then those on each side.
 
 Their intervals are counted around all of them.
 
@@ -30,12 +29,10 @@ PARTS = 16
 
 @dataclass(frozen=True)
 class QuantileSplit:
-    """The choice of a quantile among the rows between two others;
-    it divides them for the quantiles on either side.
+    """The choice of a quantile among the rows between two others, which it divides.
 
     ``target`` is the rank that is asked for, among all rows, and ``rank`` the same among those
-    between. ``beside`` is the least part of all rows that lies between it and the next of those
-    two.
+    between. ``beside`` is the least fraction of all rows between it and the nearer of those two.
     """
 
     target: RankTarget
@@ -72,9 +69,7 @@ class CountedQuantiles:
 
 @dataclass(frozen=True)
 class QuantileRecursion:
-    """The quantiles of one histogram of ``bins`` bins in each group,
-    and the tree of the most cells around them.
-    """
+    """The quantiles of one histogram of ``bins`` bins in each group, and the tree around them."""
 
     bins: int
     first: QuantileSplit
@@ -98,9 +93,7 @@ class QuantileRecursion:
     def choose(
         self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> CountedQuantiles:
-        """The chosen bins and the counts around them,
-        over one group's bins and their exact counts.
-        """
+        """The chosen bins and the counts around them, over one group's bins and exact counts."""
         cell_of_target = dict[RankTarget, int]()
         waiting = [(self.first, RowsBetween.of_all(places, counts, self.bins))]
         while waiting:
@@ -121,9 +114,7 @@ class QuantileRecursion:
         )
 
     def grown(self, chosen: Iterable[int]) -> tuple[TreeMechanism, list[int]]:
-        """The tree around released bins, and the edges of its leaves:
-        those around each of them, all together.
-        """
+        """The tree around released bins, and the edges of its leaves."""
         cells = sorted({edge for cell in chosen for edge in cells_around(cell, self.bins)})
         return replace(self.around, bins=len(cells) - 1), cells
 
@@ -150,9 +141,7 @@ class RowsBetween:
         return "Rows(…)"
 
     def near(self, rank: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The utilities of the parts of all bins from the first to the last,
-        and how many parts in a row have each.
-        """
+        """The utilities of the parts of all bins, and how many successive parts have each."""
         full = len(self._places)
         numbers = np.arange(PARTS)
         ends = np.concatenate([[0], np.cumsum(self._counts)])

@@ -17,8 +17,7 @@ _LARGEST = 1 << 62
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """One of k categories: the true one with probability ``truth``,
-    each other one with (1 − truth)/(k − 1).
+    """One of k categories: the true one with ``truth``, each other with (1 − truth)/(k − 1).
 
     It protects one value: a neighbour has another category in its place.
     """
@@ -80,9 +79,7 @@ class RandomizedResponse:
     def interval(
         self, reports: Sequence[int], confidence: float
     ) -> tuple[tuple[float, float], ...]:
-        """Low and high of the true number in each category,
-        each holding it with that confidence.
-        """
+        """Low and high of the true number in each category, each with that confidence."""
         z = NormalDist().inv_cdf(1 - confidence_tail(confidence) / 2)
         n = len(reports)
         return tuple(

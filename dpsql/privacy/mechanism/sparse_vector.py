@@ -23,8 +23,7 @@ _GENERAL_SHARE = Fraction(2, 5)
 
 @dataclass(frozen=True)
 class AboveThreshold:
-    """The first of a sequence of queries that is at or above a threshold,
-    and nothing else of any of them.
+    """The first of a sequence of queries at or above a threshold, and nothing else of any of them.
 
     A unit moves each query by at most ``sensitivity``. ``monotone`` says that a unit that comes
     moves all of them one way (counts do, where no unit is replaced by another), which takes half
@@ -52,8 +51,9 @@ class AboveThreshold:
 
     @property
     def query_noise(self) -> Laplace:
-        """The noise that each query gets:
-        a query and the threshold may move apart by twice the sensitivity.
+        """The noise of each query.
+
+        A query and the threshold may move apart by twice the sensitivity.
         """
         apart = self.sensitivity if self.monotone else 2 * self.sensitivity
         return Laplace.priced(apart, self.epsilon * (1 - self._share))
@@ -78,8 +78,10 @@ class AboveThreshold:
         return None
 
     def margin(self, queries: int, confidence: float) -> int:
-        """How far beyond the threshold, with that confidence, none that was passed is, and how far
-        below it at most the one that was found is, among that many queries.
+        """The errors of a search over that many queries, with that confidence.
+
+        How far beyond the threshold, at most, a passed query is, and how far below it the found
+        one.
         """
         positive(queries=queries)
         half = confidence_tail(confidence) / 2

@@ -1,5 +1,6 @@
-"""A noisy tree of counts over bins: every node of every level gets noise of its own,
-drawn when it is first read.
+"""A noisy tree of counts over bins; every node of every level has noise of its own.
+
+The noise is drawn when the node is first read.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -64,8 +65,9 @@ class TreeMechanism:
         return self.node_half_width(confidence, one_sided) * self.spread(fraction)
 
     def node_half_width(self, confidence: float, one_sided: bool = False) -> float:
-        """How far the noise of one node on each level goes, all levels together,
-        with that confidence.
+        """How far the noise of one node on each level goes, all levels together.
+
+        It holds with that confidence.
         """
         tail = (1 - confidence) / self.levels
         if one_sided and self.levels > 1:
@@ -124,9 +126,7 @@ def _least_branching(bins: int, levels: int) -> int:
 
 
 class NoisyTree:
-    """One group's tree: it gives noisy counts only,
-    and the same one whenever a node is read again.
-    """
+    """One group's tree: it gives noisy counts only, and always the same one of a node."""
 
     __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
 
@@ -151,9 +151,7 @@ class NoisyTree:
         return self._read[level, start]
 
     def shows_rows(self, confidence: float) -> bool:
-        """Whether a count of the first level, or the sum of all of them,
-        is more than noise explains.
-        """
+        """Whether a count of the first level, or their sum, is more than noise explains."""
         counts = self.children(1, 0)
         explained = self.tree.explained_sum(len(counts), confidence)
         return max(counts) > self.tree.explained_by_noise() or sum(counts) > explained

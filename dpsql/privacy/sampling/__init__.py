@@ -1,5 +1,6 @@
-"""Exact samplers over the integers, fed by the operating system's entropy;
-proofs in `docs/proofs/sampling.md`.
+"""Exact samplers over the integers, fed by the operating system's entropy.
+
+Proofs in `docs/proofs/sampling.md`.
 
 No float is ever a sample and no float is ever trusted: a float may only decide what its error bound
 lets it decide, and what stays open is settled with as many further random bits and digits as it

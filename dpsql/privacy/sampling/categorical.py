@@ -1,5 +1,6 @@
-"""Exact coins with a bias of exp(−γ), and private choices among candidates;
-proofs in `docs/proofs/sampling.md`.
+"""Exact coins with a bias of exp(−γ), and private choices among candidates.
+
+Proofs in `docs/proofs/sampling.md`.
 """
 
 from __future__ import annotations

@@ -13,17 +13,13 @@ from numpy.typing import NDArray
 
 
 class Entropy(Protocol):
-    """A source of independent uniform bytes;
-    tests substitute a seeded one through the private arguments.
-    """
+    """A source of independent uniform bytes; tests substitute a seeded one."""
 
     def read(self, n: int) -> bytes: ...
 
 
 class _OperatingSystem:
-    """The kernel's generator, asked anew at each call, so that no state is left to fork,
-    copy or leak.
-    """
+    """The kernel's generator, asked anew at each call, so that no state can leak."""
 
     def read(self, n: int) -> bytes:
         return os.urandom(n)

@@ -46,8 +46,7 @@ def check(
     paid_for: Callable[[Schema], Iterable[Finding]] | None = None,
     error_of: Callable[[Privacy, int], float] | None = None,
 ) -> list[Finding]:
-    """What the owner should mend, weigh or know in a schema file;
-    compared with its source where one is read.
+    """The findings on a schema file, compared with its source if that is read.
 
     Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone.
     ``paid_for`` says how many answers the budget and the caps pay for, or SchemaError why there is
@@ -203,9 +202,7 @@ def _rows_of_nobody(schema: Schema, name: str) -> Iterator[Finding]:
 
 
 def identifiers_of(schema: Schema, name: str) -> set[str]:
-    """The columns of a private table that tell units or rows apart: keys,
-    and both ends of references.
-    """
+    """The columns of a private table that tell units or rows apart: keys and references."""
     table = schema.tables[name]
     identifiers = {schema.owner(name).column, *table.references, *(table.key or ())}
     return identifiers | {

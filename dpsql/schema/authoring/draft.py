@@ -1,6 +1,4 @@
-"""A first schema file, drafted from what an engine's catalogue says;
-no value of a row stands in it.
-"""
+"""A first schema file, drafted from an engine's catalogue; no value of a row stands in it."""
 
 from __future__ import annotations
 

@@ -54,11 +54,10 @@ def guessed(tables: Sequence[PlainTable], unit: str | None = None) -> Guesses:
 
 
 def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
-    """The column that seems to tell each table's rows apart;
-    of tables whose keys are called alike, the first's alone.
+    """The column that seems to tell each table's rows apart; equal keys belong to the first table.
 
-    The part of TPC-H's ``part`` is called as the first column of ``partsupp``,
-    which has the longer name.
+    The key of TPC-H's ``part`` has the name of the first column of ``partsupp``, which has the
+    longer name.
     """
     result: dict[str, str] = {}
     called: set[str] = set()
@@ -187,9 +186,7 @@ def _singular(name: str) -> str:
 
 
 def _unit(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> str | None:
-    """The key of a table of people, as ``table.column``; None where no table, or no key,
-    is called so.
-    """
+    """The key of a table of people, as ``table.column``; None if none has such a name."""
     for word in _PEOPLE:
         for table in sorted(tables, key=lambda plain: len(plain.name)):
             if table.name.startswith(word) and table.name in keys:
@@ -213,9 +210,7 @@ def leads_to(
 def _public(
     tables: Iterable[PlainTable], unit: str | None, references: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
-    """Tables that others refer to and from which nothing leads to the unit: shops, products,
-    days of the calendar.
-    """
+    """Tables that others refer to and from which nothing leads to the unit, such as products."""
     if unit is None:
         return frozenset()
     goal = unit.partition(".")[0]

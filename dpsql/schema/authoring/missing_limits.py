@@ -1,6 +1,4 @@
-"""What a schema file leaves open that can be found privately: limits of tables,
-and bounds of columns of numbers.
-"""
+"""What can be found privately in place of what a schema file leaves open: limits and bounds."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class MissingLimits:
 
     @property
     def with_automatic_bounds(self) -> MissingLimits:
-        """The same where no bounds are looked for:
-        they are left to the statements that need them.
-        """
+        """The same without a search for bounds; statements that need them find them."""
         declared = self.schema.tables
         automatic = {
             name: tuple(
@@ -64,9 +60,7 @@ class MissingLimits:
 
     @property
     def unlimited(self) -> Schema:
-        """The schema whose private tables have the largest limits,
-        so that what is looked for is not cut by any.
-        """
+        """The schema whose private tables have the largest limits, so that none cuts what is found."""
         loose = {
             "max_rows_per_unit": MAX_LIMIT,
             "max_groups_per_unit": None,

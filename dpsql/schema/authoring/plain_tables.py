@@ -1,6 +1,4 @@
-"""The tables of a catalogue under plain names,
-with the columns that can be declared and why the others cannot.
-"""
+"""The tables of a catalogue under plain names, and the columns that cannot be declared."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from dpsql.schema.types import Stored
 
 @dataclass(frozen=True)
 class PlainColumn:
-    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name,
-    if that is another one.
+    """A column or a field of a STRUCT, its plain name, and ``there``, the source's if it differs.
 
     ``nulls`` are texts of a CSV file that stand for no value.
     """

@@ -25,8 +25,9 @@ _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was found: limits by table, bounds by table and column;
-    that of `ROWS_PER_GROUP` is for averages.
+    """What was found: limits by table, bounds by table and column.
+
+    That of `ROWS_PER_GROUP` is for averages.
 
     Bounds that are None are automatic: they are found when a statement needs them. ``beyond`` is
     the part of the rows of a table that its limit of rows leaves out, about and at most.
