@@ -251,7 +251,7 @@ class Lifetime:
         """The smaller of ε added up and zCDP added up; not less than the sum of the entries.
 
         These are what was spent, and what was spent before the present window with all that it may
-        still spend. They are more only where the schema once had a larger budget, or where windows
+        still spend. They are more only if the schema once had a larger budget, or if windows
         went by ε and by zCDP in turn. None: no ε holds at this δ, since Gaussian noise was used and
         the schema now adds up ε alone.
         """

@@ -84,7 +84,7 @@ def described() -> str:
     return f"How what statements cost is added up: {', '.join(_PLAIN)}, or {', '.join(tables)}."
 
 
-def _read(value: Any) -> CompositionRule:
+def _parse_accountant(value: Any) -> CompositionRule:
     """The rule that the value names; ValueError with what to write instead."""
     if isinstance(value, CompositionRule):
         return value
@@ -136,7 +136,7 @@ class _Declared:
         plain: Any = Literal[tuple(_PLAIN)]
         named = reduce(or_, _TABLES.values(), plain)
         return no_info_wrap_validator_function(
-            lambda value, _: _read(value),
+            lambda value, _: _parse_accountant(value),
             handler.generate_schema(named),
             serialization=plain_serializer_function_ser_schema(written),
         )

@@ -121,7 +121,7 @@ def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
         return _readable_columns(real)
     declared = {**table.columns, **_matched(table, real)}
     return {
-        name: _read(column, real.column(_path_there(name, column)))
+        name: _with_reading(column, real.column(_path_there(name, column)))
         for name, column in declared.items()
     }
 
@@ -151,7 +151,7 @@ def _unmatched(table: Table, real: CatalogTable) -> list[str]:
     ]
 
 
-def _read(column: Column, stored: CatalogColumn | None) -> Column:
+def _with_reading(column: Column, stored: CatalogColumn | None) -> Column:
     with suppress(ValueError):
         if stored is not None and stored.type:
             return column.as_stored(_stored_as(column.type, stored.type).reading)

@@ -73,7 +73,7 @@ def validated(document: Mapping[str, Any], name: str) -> Schema:
 
 
 def _lines(fault: Mapping[str, Any]) -> Iterator[str]:
-    where, model = _place(fault["loc"])
+    where, model = _location_of_fault(fault["loc"])
     field = fault["loc"][-1] if fault["loc"] else ""
     match fault["type"]:
         case "extra_forbidden":
@@ -95,7 +95,7 @@ def _lines(fault: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{where}: {line}" if where else line
 
 
-def _place(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
+def _location_of_fault(location: tuple[str | int, ...]) -> tuple[str, type[BaseModel]]:
     """A place in the file in words, and the model that has, or lacks, its last field."""
     words: list[str] = []
     model: type[BaseModel] = Schema

@@ -131,7 +131,7 @@ def _statement(
     )
     if faults:
         return AuditCheck(title, "failed", "; ".join(faults), figures(comparison))
-    return AuditCheck(title, "passed", _said(plan), figures(comparison))
+    return AuditCheck(title, "passed", _describe_plan(plan), figures(comparison))
 
 
 def look(
@@ -224,7 +224,7 @@ def figures(comparison: ClaimComparison) -> tuple[PrivateFigure, ...]:
     )
 
 
-def _said(plan: Plan) -> str:
+def _describe_plan(plan: Plan) -> str:
     claims = sum(
         len(core.cells) + len(core.histograms) + (core.selection is not None) for core in plan.cores
     )

@@ -86,7 +86,7 @@ class Checkpoints:
 
     def ledgers_of(self, names: Sequence[str]) -> set[str]:
         """The ids of the ledgers that databases with one of these names had."""
-        stored = (_read(self._database(name)) for name in names)
+        stored = (_load_json(self._database(name)) for name in names)
         return {str(record["ledger"]) for record in stored if record is not None}
 
     def bind(self, names: Sequence[str], ledger: str) -> None:
@@ -97,7 +97,7 @@ class Checkpoints:
 
     def whereabouts(self, ledger: str) -> LedgerLocation | None:
         """The ledger's location when it was last opened; None if it is seen for the first time."""
-        location = _read(self._ledger(ledger) / "place.json")
+        location = _load_json(self._ledger(ledger) / "place.json")
         if location is None:
             return None
         return LedgerLocation(
@@ -266,7 +266,7 @@ def _checkpoint(slot: bytes) -> Checkpoint | None:
     return Checkpoint(seq, newest, cost_of(epsilon, rho, delta), analyst)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _load_json(path: Path) -> dict[str, Any] | None:
     try:
         result: dict[str, Any] = json.loads(path.read_bytes())
     except FileNotFoundError:

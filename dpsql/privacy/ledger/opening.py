@@ -159,7 +159,7 @@ def found(
         raise _missing(checkpoints, known)
     store.create(layout.begun(LedgerMeta.new(belongs)))
     with store.transaction(write=True) as tables:
-        meta = layout.read(tables, belongs.neighbours)
+        meta = layout.read_meta(tables, belongs.neighbours)
         if meta.is_backup:
             raise LedgerError(
                 "this is the backup of a ledger; `dpsql ledger restore` puts it back; nothing is released"
@@ -241,7 +241,7 @@ def _id_at(path: Path, meta: LedgerMeta) -> str | None:
     store = LedgerFile(path)
     try:
         with store.transaction(write=False) as tables:
-            return layout.read(tables, meta.belongs.neighbours).id
+            return layout.read_meta(tables, meta.belongs.neighbours).id
     except LedgerError:
         return None
     finally:

@@ -163,7 +163,7 @@ def restore(
             )
         lacking = list[NewEntry]()
         if newest is not None:
-            statement = _said(newest)
+            statement = _statement_of_restore(newest)
             costs = _lacking(origin, meta.id, last, newest, checkpoints=checkpoints)
             lacking += [NewEntry(analyst, statement, "[]", cost) for analyst, cost in costs]
         if charge is not None and charge != FREE:
@@ -235,7 +235,7 @@ def _lacking(
         }
         total = FREE if common is None else common.total
         for entry in entries.entries_after(tables, shared):
-            if entry.statement == _said(newest):
+            if entry.statement == _statement_of_restore(newest):
                 recorded[entry.analyst] = recorded.get(entry.analyst, FREE) + entry.cost
                 total += entry.cost
     lacking = {
@@ -246,7 +246,7 @@ def _lacking(
     return [(analyst, cost) for analyst, cost in lacking.items() if cost != FREE]
 
 
-def _said(newest: Checkpoint) -> str:
+def _statement_of_restore(newest: Checkpoint) -> str:
     """What the lines say that charge what is remembered up to an entry."""
     return f"{SAID}, up to entry {newest.seq} ({newest.digest})"
 
@@ -279,7 +279,7 @@ def _whole(
     """Check a ledger of this database for damage, wherever it lies, and return its newest entry."""
     try:
         with store.transaction(write=False) as tables:
-            meta = layout.read(tables, belongs.neighbours)
+            meta = layout.read_meta(tables, belongs.neighbours)
             meta.require(belongs)
             store.require_whole(tables)
             entries.check_chain(tables, meta.start, 0)

@@ -60,7 +60,7 @@ class Spent:
 class SpentSums:
     """Reads what was spent off the totals of two entries; one transaction uses it at a time.
 
-    It remembers where the present window began and what was read of it,
+    It remembers the start of the present window and what was read of it,
     which no later entry changes.
     """
 

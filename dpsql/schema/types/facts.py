@@ -85,7 +85,7 @@ class TypeFacts:
         member: One member of a key domain as a value of the type. ValueError if it is none.
         constant: A constant of another type as a value of this one. ValueError, OverflowError or
             DecimalException if it has no such value.
-        parameter: A parameter's value as one of this type; None where it is not one.
+        parameter: A parameter's value as one of this type; None if it is not one.
         read: The value that a text writes. ValueError,
             KeyError or InvalidOperation if it writes none.
         stand_in: A value for the n-th parameter while a statement is described;

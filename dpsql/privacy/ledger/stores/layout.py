@@ -98,7 +98,7 @@ def begun(meta: LedgerMeta) -> Sequence[WriteStatement]:
     return [meta.facts(), ("INSERT INTO head VALUES (0, ?)", (meta.start,))]
 
 
-def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
+def read_meta(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
     """What the ledger says of itself; one of the first layout says no neighbours,
     and has those of the schema.
     """

@@ -176,7 +176,7 @@ class LedgerServer:
         without waiting for earlier answers; asking for an answer waits.
         """
         patience = Patience(PATIENCE)
-        with alone(self.lock, patience), _said():
+        with alone(self.lock, patience), _ledger_errors():
             lock = _LOCK.format(milliseconds=max(1, int(patience.left * 1000))) if write else ""
             begin = f"{_WRITE if write else _READ}; {self._search_path_statement()}; {lock}{_NOW}"
             connection, milliseconds = self._begun(begin, patience)
@@ -207,7 +207,7 @@ class LedgerServer:
     def _making(self) -> Iterator[ServerTables]:
         """A transaction in which the tables need not be there yet."""
         patience = Patience(PATIENCE)
-        with alone(self.lock, patience), _said():
+        with alone(self.lock, patience), _ledger_errors():
             connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
             with self._commit_or_rollback(connection) as pipeline:
                 yield ServerTables(connection, pipeline)
@@ -303,7 +303,7 @@ def _parts(address: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _ledger_errors() -> Iterator[None]:
     """PostgreSQL's errors as a LedgerError in our words, without an address."""
     try:
         yield

@@ -101,7 +101,7 @@ class LedgerFile:
             handle, draft = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
             os.close(handle)
             try:
-                with _said():
+                with _ledger_errors():
                     self._draft(draft, script)
                 created = _link(draft, self.path)
             finally:
@@ -114,7 +114,7 @@ class LedgerFile:
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """A transaction: it reads and writes at one moment, and is on the disk after a clean exit."""
-        with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
+        with _ledger_errors(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
                 commit(connection)
@@ -209,7 +209,7 @@ class LedgerFile:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _ledger_errors() -> Iterator[None]:
     """SQLite's errors as a LedgerError in our words, without a path."""
     try:
         yield
