@@ -1,5 +1,4 @@
-"""Interval arithmetic over expressions: where a row's value lies,
-from the owner's bounds and the conditions of CASE.
+"""Interval arithmetic over expressions, from the owner's bounds and the conditions of CASE.
 
 Proved in ``docs/proofs/stability.md`` and, for conditions, in ``docs/proofs/expression.md``.
 """
@@ -28,7 +27,7 @@ from dpsql.sql.ir.expression import (
 )
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, as_number
 
-#: Where expressions lie at one place of a statement, beyond what their columns declare.
+#: Intervals of expressions at one place of a statement, beyond what their columns declare.
 Known: TypeAlias = Mapping[Expression, Interval]
 
 
@@ -37,10 +36,10 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
-    """What is known of columns where the condition holds or, with ``holds`` false,
-    where it does not hold or is NULL.
+    """The intervals of expressions if the condition holds; with ``holds`` false, if it does not.
 
-    Where the condition is NULL, what it compares is NULL too and has no number.
+    A condition that is NULL counts as one that does not hold: what it compares is NULL too and has
+    no number.
     """
     if not isinstance(condition, Call):
         return known
@@ -69,7 +68,8 @@ def _compared(
     known: Known, operator: str, first: Expression, second: Expression, holds: bool
 ) -> Known:
     if isinstance(first, Literal):
-        first, second, operator = second, first, _TURNED[operator]
+        first, second = second, first
+        operator = _TURNED[operator]
     point = _point(second)
     if point is None or (operator == "=" and not holds):
         return known
@@ -87,7 +87,7 @@ def _with(known: Known, expression: Expression, interval: Interval) -> Known:
 
 
 def _point(expression: Expression) -> Fraction | None:
-    """Where a constant number or moment lies; None for anything else."""
+    """The number of a constant number or moment; None for anything else."""
     if not isinstance(expression, Literal) or not (
         expression.type.is_numeric or expression.type.is_temporal
     ):
@@ -148,9 +148,7 @@ def _derived(expression: Expression, known: Known) -> Interval:
 def _declared_difference(
     function: str, arguments: tuple[Expression, ...], interval: Interval
 ) -> Interval:
-    """The interval of the time between two columns of a row,
-    within what the owner declares of it.
-    """
+    """The interval of the time between two columns of a row, within its declared bounds."""
     if function.partition(" ")[0] not in ("date_diff", "date_sub"):
         return interval
     match arguments:
@@ -173,8 +171,9 @@ def _unknown(expression: Expression) -> Interval:
 
 
 def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> Interval:
-    """GREATEST is no less than any argument that is never NULL, LEAST no greater;
-    both skip NULL.
+    """The interval of GREATEST or LEAST, both of which skip NULL.
+
+    GREATEST is at least, and LEAST at most, each argument that is never NULL.
     """
     intervals = [bounds(argument, known) for argument in arguments]
     hull = FUNCTIONS[function].interval(*intervals)
@@ -196,9 +195,7 @@ def _is_present(expression: Expression) -> bool:
 
 
 def _of_branches(case: Case, known: Known) -> Interval:
-    """The hull of the results of the branches,
-    each narrowed by its condition and by the failure of those before it.
-    """
+    """The hull of the branches' results, each narrowed by its condition and those before it."""
     hull: Interval | None = None
     for condition, result in case.branches:
         if result != Literal(None, result.type):
@@ -213,7 +210,7 @@ def _of_branches(case: Case, known: Known) -> Interval:
 
 
 def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Interval:
-    """Where a value of the one type lies as a value of the other."""
+    """The interval of values of type ``source`` after a cast to type ``target``."""
     if target.kind == "text":
         return _text_length_interval(source, interval)
     if source.kind == "text":
@@ -284,9 +281,7 @@ def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
 
 
 def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:
-    """The interval as bounds of a column of the type; None where it is not finite,
-    nor of numbers or moments.
-    """
+    """The interval as bounds of a column; None unless it is finite and of numbers or moments."""
     on_a_line = sql_type.is_numeric or (sql_type.is_temporal and is_ordinary(interval))
     if interval.low is None or interval.high is None or not on_a_line:
         return None

@@ -1,5 +1,4 @@
-"""Which values a core clamps: what a row may have beyond the ends between which values are added or
-ranked.
+"""Which values a core clamps: those that may lie beyond the ends of a sum or a rank.
 
 The ends follow from the schema's bounds. An end that a type, a condition or the expression itself
 enforces clamps nothing. This tells what is said of an answer; no sensitivity depends on it.
@@ -22,8 +21,7 @@ from dpsql.sql.ir.relation import Compound, Groups, Leaf, PerUnit, Relation, Uni
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """A value, by its name in words, that counts as ``low`` if it is less,
-    and as ``high`` if it is greater.
+    """A named value that counts as ``low`` if it is less, and as ``high`` if it is greater.
 
     None is an end beyond which no value lies. ``released`` tells that the core's own aggregate
     clamps it, and no aggregate of a unit's rows.
@@ -51,9 +49,7 @@ def clamped_values(core: Core) -> tuple[Clamped, ...]:
 
 
 class _Rows:
-    """The rows of a relation: where their values may lie whatever the schema declares,
-    and what is clamped in them.
-    """
+    """The rows of a relation: the intervals of their values without declarations, and clamps."""
 
     def __init__(self, relation: Relation, clamped: dict[Clamped, None]) -> None:
         self._sources = {source.alias: source for source in sources(relation)}
@@ -78,9 +74,7 @@ class _Rows:
             self._found[Clamped(self._name(argument), low_end, high_end, released)] = None
 
     def reach(self, expression: Expression, condition: Expression | None = None) -> Interval:
-        """Where the expression lies in the rows for which the condition holds,
-        whatever the schema declares.
-        """
+        """The interval of the expression in rows that fulfil the condition, undeclared."""
         undeclared = self._undeclared(expression)
         known = (
             self._known
@@ -90,9 +84,7 @@ class _Rows:
         return bounds(undeclared, known)
 
     def _undeclared(self, expression: Expression) -> Expression:
-        """The expression without what the schema declares of its columns;
-        where these lie is known beside it.
-        """
+        """The expression without the declarations of its columns; `_known` has their intervals."""
         bare: Expression
         match expression:
             case ColumnRef(public=False, released=False):
@@ -130,7 +122,7 @@ class _Rows:
                 return _of_type(column.type)
 
     def of_aggregate(self, aggregate: UnitAggregate, declared: Interval) -> Interval:
-        """Where an aggregate of a unit's rows may lie; its own argument may be clamped."""
+        """The interval of an aggregate of a unit's rows; its own argument may be clamped."""
         argument = aggregate.argument
         match aggregate.function:
             case UnitFunction.SUM | UnitFunction.AVG | Dispersion() if argument is not None:
@@ -144,9 +136,7 @@ class _Rows:
                 return FROM_ZERO
 
     def _name(self, expression: Expression) -> str:
-        """What the value is in words: a column, an aggregate of a unit's or a group's rows,
-        or what it is made of.
-        """
+        """The value in words: a column, an aggregate of a unit's or group's rows, or its parts."""
         match expression:
             case ColumnRef(relation=alias, name=name):
                 return self._column_name(self._sources.get(alias), name)
@@ -187,7 +177,7 @@ class _Rows:
 
 
 def _of_type(sql_type: SqlType) -> Interval:
-    """Where values of the type lie: those of a decimal have so many digits."""
+    """The interval of the type's values: finite only for decimals, by their digits."""
     if sql_type.kind != "decimal" or sql_type.precision is None or sql_type.step is None:
         return EVERYTHING
     most = (10**sql_type.precision - 1) * sql_type.step

@@ -43,13 +43,13 @@ from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import groups_in
 
 #: Clipped values are kept this finely below the largest row value,
-#: so that scaling a unit down #: rounds little away.
+#: so that scaling a unit down rounds little away.
 FINE_BITS = 11
 #: Limits multiply to less than this: sums are clamped to it before norms,
-#: and a clamped unit must #: be above its limit.
+#: and a clamped unit must be above its limit.
 MOST_NORM = 2**52
 #: A norm that is found in the data has so many steps, by which rows are divided;
-#: rows are clamped #: to `MOST_PARTS`.
+#: rows are clamped to `MOST_PARTS`.
 PARTS = 2**36
 MOST_PARTS = 2**44
 
@@ -57,9 +57,7 @@ Norm = OneOf["l1", "l2"]
 
 
 def norm_of(privacy: Privacy) -> Norm:
-    """The norm by which units are held to their limits:
-    that of the noise which the promise asks for.
-    """
+    """The norm by which units are held to their limits: that of the promised noise."""
     return (
         "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
     )
@@ -128,17 +126,13 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
 
 
 def _largest(grid: Quantum, centred: bool, is_of_groups: bool) -> int:
-    """The size of the largest value in steps; of a group also the largest change,
-    as it may have another value.
-    """
+    """The size of the largest value in steps; for groups, at least the largest change."""
     size = grid.reach if centred else grid.largest
     return max(size, grid.high - grid.low) if is_of_groups else size
 
 
 def averages_differ(core: Core, norm: Norm) -> bool:
-    """Whether averages of the core have another limit than sums and counts,
-    so that each has cells of its own.
-    """
+    """Whether averages have another limit than sums and counts, and so cells of their own."""
     return held_rows(core, norm) is not None and _rows(core, norm, averaged=True) != _rows(
         core, norm
     )
@@ -150,11 +144,10 @@ def counted_once(norm: Norm) -> Contribution:
 
 
 def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
-    """How many rows of a unit count in full, in whatever groups they are;
-    None where the limits leave that open.
+    """How many rows of a unit count in full in any groups; None if the limits leave that open.
 
-    ``averaged`` asks what averages count in full. Where rows meet several public rows, it is what a
-    unit within the limits of its tables may have, which is spread over groups as these are.
+    ``averaged`` asks what averages count in full. If rows meet several public rows, the number is
+    what a unit within the limits of its tables may have, spread over groups as these are.
     """
     declared = limits(core.relation)
     groups = groups_by(core.relation, list(core.keys))
@@ -175,10 +168,9 @@ def kept_groups(core: Core) -> int:
 def _made(
     cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm
 ) -> Contribution:
-    """The contribution of a cell; ``rows`` is the norm of a unit whose rows are all 1,
-    ``largest`` the size of one row.
+    """The contribution of a cell whose largest row has the size ``largest``.
 
-    Under L2, ``rows`` is the square of that norm.
+    ``rows`` is the norm of a unit whose rows are all 1; under L2, it is the square of that norm.
     """
     most = MOST_NORM if norm == "l1" else MOST_NORM**2
     power = 1 if norm == "l1" else 2

@@ -32,7 +32,7 @@ class Cube:
 
     ``levels`` come as often as they were asked for. ``finest`` is the core of the set that holds
     all others and has a public domain; additive aggregates of all levels are then sums of its
-    groups, and made consistent where coarser levels are measured as well. Where it is None, each
+    groups, and made consistent where coarser levels are measured as well. If it is None, each
     level is what its own core released. ``known`` is what is known at most of the noise of its
     aggregates (`dpsql.sql.analysis.released_rows`).
     """
@@ -50,9 +50,7 @@ class Cube:
 
 
 def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cube:
-    """The cube over rewritten cores, with the keys and aggregates that they have after the
-    rewriting.
-    """
+    """The cube over rewritten cores, with their keys and aggregates after the rewriting."""
     keys: dict[Expression, Expression] = {}
     aggregates: dict[Aggregate, Aggregate] = {}
     for level in cube.levels:
@@ -77,9 +75,7 @@ def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cub
 
 
 def noise_known(shape: Core | Cube) -> KnownNoise:
-    """What is known at most of the noise of a released table's aggregates,
-    for what it reads of earlier releases.
-    """
+    """What is known at most of the noise of a released table's aggregates."""
     return shape.known if isinstance(shape, Cube) else known_after(shape)
 
 
@@ -89,8 +85,7 @@ def is_additive(aggregate: Aggregate) -> bool:
 
 
 def finest_takes_whole_price(sizes: Mapping[KeyPlaces, int | None], norm: Norm) -> bool:
-    """Whether the coarsest level is more exact as a sum over the finest,
-    which then gets the whole price.
+    """Whether the finest level gets the whole price: the coarsest is then more exact as its sum.
 
     ``sizes`` are the numbers of groups, None where unknown. With n groups in the finest set to one
     of the coarsest, the sum has n times the variance of one group. With the price split over k sets

@@ -1,5 +1,4 @@
-"""Whether the private sources of a join have one unit in every row,
-by the columns that the conditions equate.
+"""Whether the private sources of a join have one unit in every row, by the equated columns.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
@@ -37,11 +36,11 @@ def require_one_unit(
     outside: frozenset[str] = frozenset(),
     partners: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Refuse the joined sources unless the conditions tie all private ones to one unit,
-    with the paths printed.
+    """Refuse the joined sources unless the conditions tie all private ones to one unit.
 
-    ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources
-    that rows may lack, each with the source whose unit it has where it is there.
+    The refusal prints the paths. ``outside`` are relations of rows around a subquery, each of one
+    unit. ``partners`` are sources that rows may lack, each with the source whose unit it has if
+    present.
     """
     private = [source for source in joined if unit_of(source) is not None]
     home = {source.alias: source.alias for source in private}
@@ -70,8 +69,7 @@ def require_one_unit(
 def tied_source(
     lacking: Relation, kept_side: list[Leaf], conditions: list[Expression]
 ) -> str | None:
-    """The source on the kept side of an outer join whose unit the other side has;
-    None where no condition ties them.
+    """The source on an outer join's kept side whose unit the other side has; None if untied.
 
     The other side is one source. A row that has it fulfils the condition,
     so it has the unit of that kept source.

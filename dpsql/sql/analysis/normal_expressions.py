@@ -62,9 +62,7 @@ _STRICT = frozenset({"=", "<", "in", "like", "ilike"})
 
 
 def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
-    """What holds wherever the conditions do, and is none of them:
-    that the columns they compare have values.
-    """
+    """What the conditions imply beyond themselves: the columns that they compare are not NULL."""
     present: set[Expression] = set()
     for condition in conditions:
         inner = (
@@ -98,9 +96,7 @@ def negated(inner: Expression) -> Expression:
 
 
 def _equal(first: Expression, second: Expression) -> Expression:
-    """Two values that are equal: of a truth value and a constant the truth value,
-    or its negation.
-    """
+    """The equality of two values; of a truth value and a constant, the value or its negation."""
     for one, other in ((first, second), (second, first)):
         if one.type == BOOLEAN and isinstance(other, Literal) and isinstance(other.value, bool):
             return one if other.value else negated(one)
@@ -154,7 +150,7 @@ def _listed(operands: set[Expression]) -> Iterator[Expression]:
 
 
 def _options(condition: Expression) -> tuple[Expression | None, list[Expression]]:
-    """The value and the constants it may equal; None where the condition says no such thing."""
+    """The value and the constants it may equal; None if the condition is no such list."""
     match condition:
         case Call(function="in", arguments=(asked, *options)) if all(
             isinstance(option, Literal) for option in options

@@ -34,10 +34,9 @@ ValueT = TypeVar("ValueT")
 
 @dataclass(frozen=True)
 class Spelling:
-    """The new name of each table that is joined,
-    and the number of characters that are read of its text columns.
+    """The new name of each joined table, and the number of characters read of its text columns.
 
-    A column of which fewer characters are read is another column.
+    A column that is read with fewer characters is another column.
     """
 
     names: Mapping[str, str]
@@ -62,8 +61,7 @@ class NormalCore:
 
 @dataclass(frozen=True)
 class NormalCell:
-    """A cell without its spelling: what is added up over the rows that fulfil the conditions,
-    those of the core too.
+    """A cell without its spelling: what is added up over the rows that fulfil all conditions.
 
     ``kind`` is ``rows``, ``units``, ``distinct``, ``sum``, ``centred sum`` or ``products``.
     """
@@ -74,9 +72,7 @@ class NormalCell:
 
     @property
     def is_additive(self) -> bool:
-        """Whether what it counts in several groups adds up to what it counts in all of them
-        together.
-        """
+        """Whether its counts in several groups add up to the count in all of them together."""
         return self.kind not in ("units", "distinct")
 
 
@@ -106,7 +102,7 @@ def normal_core(core: Core) -> NormalCore:
 
 
 def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
-    """The normal form of one of the core's cells; None of what is more than one number in a group.
+    """The normal form of one of the core's cells; None for lists of numbers and norms.
 
     None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser
     groups. What averages alone read is asked for as what others read, whatever its limit
@@ -138,9 +134,7 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
 
 
 def counted(argument: Expression | None, conditions: frozenset[Expression]) -> NormalCell:
-    """The count of the rows that fulfil normal conditions and where the normal argument has a
-    value.
-    """
+    """The count of the rows that fulfil normal conditions and whose argument is not NULL."""
     known = (
         frozenset()
         if argument is None or not is_nullable(argument)
@@ -172,9 +166,7 @@ def _not_null_condition(argument: Expression) -> Expression:
 
 
 def _chooses_one(chosen: Case) -> bool:
-    """Whether the value is 1 where one condition holds, and 0 or NULL elsewhere:
-    their sum counts rows.
-    """
+    """Whether the value is 1 if one condition holds, else 0 or NULL: the sum counts rows."""
     values = [value for _, value in chosen.branches]
     return (
         [value.value for value in values if isinstance(value, Literal)] == [1]
@@ -243,9 +235,7 @@ def _renamed(value: Any, spelling: Spelling) -> object:
 
 
 def normal_conditions(conditions: list[Expression], spelling: Spelling) -> frozenset[Expression]:
-    """Conditions that all must hold, each once and in its normal form,
-    without those that cannot fail.
-    """
+    """The conditions, each once in its normal form, without those that cannot fail."""
     normal_conjuncts = {
         normal(renamed(conjunct, spelling))
         for condition in conditions

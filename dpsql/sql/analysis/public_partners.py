@@ -55,8 +55,7 @@ _Value = TypeVar("_Value", Relation, Leaf)
 def with_partners(
     relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout
 ) -> Relation:
-    """The relation with the numbers of partners of its public sources,
-    for groups by each of the lists of ``keys``.
+    """The relation with the numbers of partners of its public sources, for each list of ``keys``.
 
     A join in which private rows meet one public row at most stays as it is, and so does one whose
     public rows nobody counts: the statement is refused for its work.
@@ -173,10 +172,9 @@ def _of_step(
 
 
 class _Counting:
-    """The rows of one public source while they are counted, by the conditions of its join.
+    """Counts the rows of one public source by the conditions of its join.
 
-    Conditions that match patterns do not narrow them:
-    whether a pattern is allowed is not known yet.
+    Conditions that match patterns do not narrow them: a pattern may still be refused.
     """
 
     def __init__(
@@ -193,8 +191,10 @@ class _Counting:
         self._ranges = list(_ranges(source, conditions))
 
     def most(self, equal: set[str], ranges: bool = True) -> int:
-        """The most rows with equal values in these columns that one row meets;
-        those of a range where it asks for ``ranges``."""
+        """The most rows with equal values in these columns that one row meets.
+
+        With ``ranges``, only those in the ranges that the conditions ask for.
+        """
         numbers = [self._work.public_source(self._source, equal).rows]
         source = self._source
         if numbers[0] > 1 and (
@@ -285,5 +285,5 @@ def _at_least_one(rows: int, step: JoinStep) -> int:
 
 
 def _with_padding(number: int, step: JoinStep) -> int:
-    """A number of values, or of rows, beside which a LEFT JOIN has NULL."""
+    """A number of values, or of rows, and one more for the NULL that a LEFT JOIN adds."""
     return number + 1 if step.kind == "left" else number

@@ -1,5 +1,4 @@
-"""The integer grid on which values of a bounded expression are added,
-and the bins in which they are counted.
+"""The grid on which a bounded expression's values are added, and the bins that count them.
 
 Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/proofs/quantiles.md``.
 """
@@ -17,7 +16,7 @@ from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.ir.expression import Expression
 
 #: A double is cut to this many bits below its largest value;
-#: whole numbers and decimals may have #: more.
+#: whole numbers and decimals may have more.
 DOUBLE_BITS = 24
 MOST_BITS = 32
 #: What is added up over one unit's rows alone has steps that doubles still tell apart.
@@ -39,9 +38,7 @@ LEAST_EXPONENT = -1000
 
 @dataclass(frozen=True, slots=True)
 class Quantum:
-    """Steps of ``size`` from ``low`` to ``high`` of them;
-    ``factor`` is the double that turns a value into steps.
-    """
+    """Steps of ``size`` from ``low`` to ``high``; ``factor`` turns a value into steps."""
 
     size: Fraction
     factor: float
@@ -67,8 +64,9 @@ class Quantum:
 def quantum(
     expression: Expression, most_bits: int = MOST_BITS, double_bits: int = DOUBLE_BITS
 ) -> Quantum:
-    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals,
-    of two for doubles.
+    """The grid of an expression with finite bounds.
+
+    Its step is 1 for integers, a power of ten for decimals and a power of two for doubles.
 
     Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0,
     doubles ``double_bits``.
@@ -102,8 +100,7 @@ def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
 
 
 def norm_grid(expression: Expression) -> tuple[Fraction, int]:
-    """The step in which a unit's norm of sums of the expression is told,
-    and the largest norm in steps.
+    """The step of a unit's norm of sums of the expression, and the largest norm in steps.
 
     They depend on the expression's type alone.
     """
@@ -134,8 +131,9 @@ class ProductQuantum:
 
 
 def product_quantum(one: Expression, other: Expression) -> ProductQuantum:
-    """The grid of products of two expressions with finite bounds; squares are never negative,
-    and so have a middle.
+    """The grid of products of two expressions with finite bounds.
+
+    Squares are never negative, and so have a middle.
     """
     first = quantum(one)
     second = quantum(other)
@@ -206,8 +204,7 @@ SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """``count`` bins of ``width`` steps each, the first of which begins with the step ``low``;
-    a step is ``size``.
+    """``count`` bins of ``width`` steps each from the step ``low`` on; a step is ``size``.
 
     Steps are whole numbers of days (since the year 1) for dates, of seconds for timestamps, and of
     the expression's grid for numbers.
@@ -227,9 +224,7 @@ class Bins:
 
     @property
     def coarse(self) -> Bins:
-        """At most `COARSE_BINS` bins of the same range,
-        each of several of these if they are more.
-        """
+        """At most `COARSE_BINS` bins of the same range; several of these make one if needed."""
         return self.merged(-(-self.count // COARSE_BINS))
 
     def merged(self, bins: int) -> Bins:

@@ -1,5 +1,4 @@
-"""What a core reads of rows that were released before it,
-and what intervals of its cells then hold.
+"""What a core reads of rows that were released before it, and what is then known of its noise.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -36,8 +35,9 @@ def _reads_noise(core: Core) -> bool:
 
 
 def _shows_chosen_groups_alone(core: Core) -> bool:
-    """Whether no group is shown that released rows may have left out:
-    its keys pass a threshold or are released.
+    """Whether no group is shown that released rows may have left out.
+
+    Its keys pass a threshold or are released.
     """
     domain = core.domain
     return bool(core.keys) and (
@@ -46,8 +46,7 @@ def _shows_chosen_groups_alone(core: Core) -> bool:
 
 
 def _without_choice_of_groups(core: Core) -> Core:
-    """The core without the conditions that keep or leave out whole groups,
-    and without the released rows joined there.
+    """The core without conditions that choose whole groups and the released rows joined for them.
 
     Such conditions read what is the same in all rows of a group: keys, what is equal to them, and
     columns of the one released row that has these values. The core stays as it is if anything else

@@ -39,8 +39,7 @@ from dpsql.sql.ir.relation import (
 
 
 def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
-    """What one unit may contribute to the relation in all; where ``averaged``,
-    by the limits that averages have.
+    """What one unit may contribute to the relation; if ``averaged``, by the limits of averages.
 
     A private row counts as often as it meets public rows.
     """
@@ -54,25 +53,19 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
 
 
 def most_partners(relation: Relation) -> int:
-    """The most combinations of public rows that one private row meets in the relation's own
-    joins.
-    """
+    """The most combinations of public rows that one private row meets in the relation's joins."""
     return prod(partners.most for _, partners in joined_partners(relation))
 
 
 def joined_partners(relation: Relation) -> list[tuple[Leaf, Partners]]:
-    """The public sources of the relation's own joins,
-    where a private row meets several of their rows.
-    """
+    """The public sources of the relation's own joins with several rows for one private row."""
     return [
         (source, source.partners) for source in sources(relation) if source.partners is not None
     ]
 
 
 def is_multiplied(relation: Relation) -> bool:
-    """Whether a private row may meet several public rows in the relation,
-    or in a subquery whose rows it lists.
-    """
+    """Whether a private row may meet several public rows, here or in a subquery that lists rows."""
     return most_partners(relation) > 1 or any(
         is_multiplied(branch.relation)
         for source in sources(relation)
@@ -171,9 +164,7 @@ def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
 def _listed_keys(
     compound: Compound, keys: list[Expression]
 ) -> list[tuple[Relation, list[Expression]]] | None:
-    """For each branch whose rows are there, its relation and what the keys stand for in it;
-    None if these compute.
-    """
+    """Each branch that gives rows, with the keys' columns in it; None if keys are computed."""
     keys_of_compound = [
         key for key in keys if any(column.relation == compound.alias for column in columns(key))
     ]
@@ -191,9 +182,7 @@ def _listed_keys(
 
 
 def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> int:
-    """The most combinations of rows that one private row meets of these sources,
-    and of those that lead to them.
-    """
+    """The most combinations of rows of these sources, and of those leading to them, for one row."""
     reached = set[str]()
     waiting = [alias for alias in named if alias in multiplied]
     while waiting:
@@ -267,9 +256,7 @@ def partners_in_group(relation: Relation, keys: list[Expression]) -> int:
 
 
 def _partner_is_one(join: Join) -> bool:
-    """Whether a left row has one partner at most: a grouped subquery on the right,
-    all of whose keys are equated.
-    """
+    """Whether a left row has one partner at most: the right side's group keys are all equated."""
     match join.right:
         case PerUnit(alias=alias, keys=keys):
             equal = {
@@ -283,9 +270,7 @@ def _partner_is_one(join: Join) -> bool:
 
 
 def _is_partner_once(join: Join) -> bool:
-    """Whether a row of the right side is the partner of one left row at most:
-    the one whose key it references.
-    """
+    """Whether a right row has at most one left row as partner: the one whose key it references."""
     scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
     return any(
         key.relation in scans
@@ -298,9 +283,7 @@ def _is_partner_once(join: Join) -> bool:
 
 
 def _stands_once(relation: Relation, alias: str) -> bool:
-    """Whether each row of the source is in one row of the relation at most;
-    False where that is not known.
-    """
+    """Whether each row of the source is in one row of the relation at most; False if not known."""
     match relation:
         case Filter(child=child):
             return _stands_once(child, alias)
@@ -328,9 +311,7 @@ def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]
 
 
 def _multiplies(relation: Relation) -> bool:
-    """Whether one row of the rest of a join may meet several of this relation's rows of its own
-    unit.
-    """
+    """Whether a row of the rest of a join may meet several rows of its own unit here."""
     return any(
         unit_of(source) is not None and getattr(source, "multiplies", True)
         for source in sources(relation)
@@ -351,9 +332,7 @@ def sources(relation: Relation) -> list[Leaf]:
 
 
 def sources_of_every_row(relation: Relation) -> list[Leaf]:
-    """The tables and grouped subqueries that no row lacks:
-    none of the side that an outer join may leave out.
-    """
+    """The tables and grouped subqueries that no row lacks, so no optional side of outer joins."""
     match relation:
         case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation]
@@ -368,9 +347,7 @@ def sources_of_every_row(relation: Relation) -> list[Leaf]:
 
 
 def conditions_of(relation: Relation) -> list[Expression]:
-    """The conditions that every row fulfils: those of filters and inner joins,
-    not of outer joins.
-    """
+    """The conditions that every row fulfils: of filters and inner joins, not of outer joins."""
     match relation:
         case Filter(child=child, condition=condition):
             return [*conjuncts(condition), *conditions_of(child)]

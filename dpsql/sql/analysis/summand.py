@@ -15,14 +15,14 @@ from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, 
 from dpsql.sql.ir.refusal import refuse
 
 #: No value that is added may be larger:
-#: then neither noise nor intervals leave the range of a #: double.
+#: then neither noise nor intervals leave the range of a double.
 LARGEST_SUMMAND = 10**100
 #: What the columns of subqueries are called inside: no name that anybody wrote.
 _GENERATED = re.compile(r"[ackv]\d+")
 
 
 def as_number(argument: Expression, name: str, node: exp.Expr) -> Expression:
-    """The expression, as 1 and 0 where it is a truth value; refused unless it is a number."""
+    """The expression, a truth value as 1 and 0; refused unless it is a number."""
     if argument.type == BOOLEAN:
         one = Literal(1, SqlType("integer"))
         zero = Literal(0, SqlType("integer"))
@@ -35,9 +35,7 @@ def as_number(argument: Expression, name: str, node: exp.Expr) -> Expression:
 
 
 def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
-    """The expression whose values are added;
-    refused unless it is a number between finite bounds.
-    """
+    """The expression whose values are added; refused unless a number between finite bounds."""
     argument = as_number(argument, name, node)
     if not is_bounded(argument):
         missing = without_bounds(argument, node)

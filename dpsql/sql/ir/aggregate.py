@@ -1,7 +1,7 @@
 """The aggregate functions over private rows, and the function that a call names.
 
 Each is one object that states all that is particular to it. `AGGREGATE_FUNCTIONS` is the only list
-of them: a new one is one more object here. Where it measures or shows something new, it is a new
+of them: a new one is one more object here. If it measures or shows something new, it is a new
 member of one of the closed types in `dpsql.sql.ir.aggregate_properties`, and the type checker names
 each `match` that lacks it.
 """
@@ -359,8 +359,9 @@ _BY_SPELLING = {
 
 
 def function_named(call: exp.Expr) -> AggregateFunction | None:
-    """The aggregate function that a call without FILTER and WITHIN GROUP names;
-    None where it has no private form.
+    """The aggregate function that a bare call names; None if it has no private form.
+
+    The call is one without FILTER and WITHIN GROUP.
 
     sqlglot has nodes for some functions, and for each several names.
 

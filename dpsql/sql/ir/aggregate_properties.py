@@ -27,9 +27,7 @@ class Arguments(Enum):
 
 
 class Measure(Enum):
-    """The cells behind an aggregate and how it is read off them;
-    of centred sums `MomentSums` says which.
-    """
+    """The cells that an aggregate is made of, and how; `MomentSums` says which centred sums."""
 
     ROWS = auto()  #: a count of rows
     UNITS = auto()  #: a count of units
@@ -110,7 +108,7 @@ class ResultRule(Enum):
 
 
 class Range(Enum):
-    """Where an aggregate lies by what is known of its argument."""
+    """The range of an aggregate by what is known of its argument."""
 
     OF_ARGUMENT = auto()  #: between the bounds of the argument
     OF_SUM = auto()  #: on the side of 0 on which all values are
@@ -130,8 +128,7 @@ class KnownNoise(IntEnum):
 class AggregateFunction:
     """One aggregate function over private rows.
 
-    Every property is stated by each function;
-    none has a value that is taken where it is not stated.
+    Each function states every property; none has a default.
     """
 
     #: The name in plans and in the answer store.

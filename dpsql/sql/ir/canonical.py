@@ -1,5 +1,6 @@
-"""Values of a plan as JSON and as digests: two are equal, in any two processes,
-exactly where the values are.
+"""Values of a plan as JSON and as digests, which are equal exactly if the values are.
+
+This holds in any two processes.
 
 Proved in ``docs/proofs/answers.md``.
 """
@@ -20,8 +21,7 @@ _MARKED = tuple(form.python for form in STORED_FORMS)
 
 
 def canonical(value: object) -> object:
-    """A value of a plan as JSON: two texts are equal, in any two processes,
-    exactly where the values are.
+    """A value of a plan as JSON: in any two processes, texts are equal exactly if the values are.
 
     >>> canonical((1, True, 1.0, "1", None))
     ['tuple', 1, ['bool', 'True'], ['float', '1.0'], '1', None]

@@ -1,6 +1,4 @@
-"""A core: one maximal aggregate over private rows, what it releases, the keys that it shows,
-and its measured cells.
-"""
+"""A core: one maximal aggregate over private rows, its released keys and its measured cells."""
 
 from __future__ import annotations
 
@@ -16,11 +14,9 @@ from dpsql.sql.ir.relation import Leaf, Relation
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Which quantiles are asked for: numbers from 0 to 1,
-    counted from the largest value on where ``descending``.
+    """The quantiles asked for: numbers from 0 to 1, from the largest value if ``descending``.
 
-    ``continuous`` ones lie between two values;
-    ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
+    ``continuous`` ones lie between two values; ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
     """
 
     fractions: tuple[Fraction, ...]
@@ -76,9 +72,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The days from ``first`` on, ``count`` of them,
-    and NULL where the value they stand for may be NULL.
-    """
+    """The ``count`` days from ``first`` on, and NULL if the value they stand for is nullable."""
 
     first: date
     count: int
@@ -87,8 +81,7 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """Every value that an expression of private rows may have,
-    and the column that replaces the expression in a domain.
+    """Every value of an expression of private rows, and the column that replaces it in a domain.
 
     ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
     """
@@ -113,7 +106,7 @@ class KeyDomain:
 
     ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables``
     alone; ``conditions``, over the same, narrow them. ``count`` is the most keys that there can be,
-    None where it depends on public tables. ``declared`` tells of each key whether the owner or the
+    None if it depends on public tables. ``declared`` tells of each key whether the owner or the
     statement lists its values, so that each value is a group. ``nulls`` tells of each whether its
     NULL needs evidence all the same, because nobody lists that. ``kept`` tells that an outer join
     keeps the public rows that all keys are read from, so that SQL shows each group too.
@@ -131,8 +124,7 @@ class KeyDomain:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """One maximal aggregate over private rows: what is measured, by which keys,
-    with which keys shown.
+    """One maximal aggregate over private rows: what is measured, by which keys, and which show.
 
     ``domain`` None, with keys, means that keys appear by a thresholded count of units.
     """
@@ -146,7 +138,7 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """A measured count of rows: those where the argument is not NULL, or all of them.
+    """A measured count of rows: those whose argument is not NULL, or all of them.
 
     Of this cell and the next two, those that are ``averaged`` are read by averages alone,
     and have the limits of these.
@@ -174,9 +166,7 @@ class DistinctCount:
 
 @dataclass(frozen=True, slots=True)
 class ClampedSum:
-    """A measured sum; ``centred`` counts from the middle of the argument's bounds,
-    which halves the sensitivity.
-    """
+    """A measured sum; ``centred`` counts from the middle of the bounds: half the sensitivity."""
 
     argument: Expression
     condition: Expression | None
@@ -186,9 +176,7 @@ class ClampedSum:
 
 @dataclass(frozen=True, slots=True)
 class NormClippedSum:
-    """A measured sum in parts of a ``norm`` that was released before,
-    to which each unit's vector is clipped.
-    """
+    """A measured sum in parts of a ``norm``, released before, that clips each unit's vector."""
 
     argument: Expression
     condition: Expression | None
@@ -197,8 +185,9 @@ class NormClippedSum:
 
 @dataclass(frozen=True, slots=True)
 class ProductSum:
-    """A measured sum of products: each factor counts from the middle of its bounds. Equal factors
-    give squares.
+    """A measured sum of products of factors, each from the middle of its bounds.
+
+    Equal factors give squares.
     """
 
     left: Expression
@@ -230,8 +219,7 @@ class Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class UnitNorms:
-    """Measured counts of the units whose norm has each of so many ``sizes``,
-    the first of which is one ``step``.
+    """Measured counts of the units by their norm's size: ``sizes`` sizes from one ``step`` on.
 
     The norm is that of the vector of the unit's sums by ``groups``.
     """
@@ -250,8 +238,8 @@ def is_averaged(cell: Cell) -> bool:
 
 #: What is measured as a list of counts.
 CountList: TypeAlias = Histogram | Frequencies | UnitNorms
-#: What is measured: each cell is one integer a group, each of which gets noise of its own;
-#: the #: lists are many.
+#: What is measured: each cell is one integer a group, or a list of them; each integer gets noise of
+#: its own.
 Cell: TypeAlias = (
     RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | NormClippedSum | CountList
 )

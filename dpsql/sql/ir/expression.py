@@ -29,10 +29,10 @@ TIMESTAMP = SqlType("timestamp")
 class ColumnRef:
     """One column of one relation in scope, with all that the schema says of its values.
 
-    ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where
-    it holds a key on the way to the unit: by lineage from the base column, never by its name.
-    ``public`` is true where the table it belongs to is public, and ``released`` where that table is
-    derived from released rows. ``domain`` lists the public key domain where there is one.
+    ``identifies`` is ``unit`` if the column holds the privacy unit, and ``table.column`` if it
+    holds a key on the way to the unit: by lineage from the base column, never by its name.
+    ``public`` is true if the table it belongs to is public, and ``released`` if that table is
+    derived from released rows. ``domain`` lists the public key domain, if any.
     ``differences`` are the columns of the same row from which the time to this one has bounds, each
     with the least and the greatest number of days. ``automatic`` tells that sums of the column are
     clipped to a norm that is found. ``null_group`` tells that the owner lists NULL among the
@@ -77,9 +77,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The value of the first branch whose condition holds,
-    else the default (NULL where there is none).
-    """
+    """The value of the first branch whose condition holds, else the default (NULL if None)."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression | None
@@ -88,7 +86,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The argument as another type; NULL where the value has no such form."""
+    """The argument as another type; NULL if the value has no such form."""
 
     argument: Expression
     type: SqlType
@@ -168,9 +166,7 @@ def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) 
 
 
 def has_more_parts(expression: Expression, most: int) -> bool:
-    """Whether the expression is made of more than ``most`` expressions;
-    it is not read further than that.
-    """
+    """Whether the expression has more than ``most`` parts; reads no further than that."""
     waiting = [expression]
     seen = 0
     while waiting and seen <= most:
@@ -180,7 +176,7 @@ def has_more_parts(expression: Expression, most: int) -> bool:
 
 
 def conjuncts(expression: Expression | None) -> Iterator[Expression]:
-    """The conditions that must all hold, where the expression is their AND."""
+    """The conditions that must all hold: the operands of an AND, or the expression itself."""
     if expression is None:
         return
     if isinstance(expression, Call) and expression.function == "and":
@@ -191,7 +187,7 @@ def conjuncts(expression: Expression | None) -> Iterator[Expression]:
 
 
 def conjunction(conditions: list[Expression]) -> Expression | None:
-    """The AND of the conditions; None where there is none."""
+    """The AND of the conditions; None if there are none."""
     combined: Expression | None = None
     for condition in conditions:
         combined = condition if combined is None else Call("and", (combined, condition), BOOLEAN)

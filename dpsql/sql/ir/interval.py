@@ -1,4 +1,4 @@
-"""Intervals of numbers: where the values of an expression can lie."""
+"""Intervals of numbers, which hold the values of an expression."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Interval:
 
     @property
     def magnitude(self) -> Fraction | None:
-        """The largest absolute value, or None where there is none."""
+        """The largest absolute value, or None if the interval is not finite."""
         if self.low is None or self.high is None:
             return None
         return max(abs(self.low), abs(self.high))
@@ -86,10 +86,9 @@ class Interval:
 
     def within(self, low: Fraction | None, high: Fraction | None) -> Interval:
         """The part of the interval between the two, which the function's definition guarantees."""
-        return Interval(
-            low if self.low is None else self.low if low is None else max(low, self.low),
-            high if self.high is None else self.high if high is None else min(high, self.high),
-        )
+        lows = [end for end in (low, self.low) if end is not None]
+        highs = [end for end in (high, self.high) if end is not None]
+        return Interval(max(lows, default=None), min(highs, default=None))
 
 
 def _half_bounded_product(one: Interval, other: Interval) -> Interval:
@@ -123,9 +122,7 @@ def _tame(low: Fraction | None, high: Fraction | None) -> Interval:
 
 
 def as_number(bound: Bound) -> Fraction:
-    """A bound as a number: dates and timestamps as days since year 1;
-    `TypeFacts.at` is the other way round.
-    """
+    """A bound as a number, moments as days since year 1; `TypeFacts.at` is the inverse."""
     match bound:
         case datetime():
             seconds = bound.hour * 3600 + bound.minute * 60 + bound.second

@@ -27,8 +27,7 @@ STARTING = ("year", "quarter", "month", "week", "day", "hour", "minute")
 
 
 def moment_of(text: str, pattern: str) -> datetime | None:
-    """The moment that a text writes in a format of Python's ``strptime``;
-    None where it writes none.
+    """The moment that a text writes in a format of Python's ``strptime``; None if it has none.
 
     >>> moment_of("2024-03-01", "%Y-%m-%d"), moment_of("2024-03-01", "%Y-%m"), moment_of("1-1", "%m-%m")
     (datetime.datetime(2024, 3, 1, 0, 0), None, None)
@@ -75,14 +74,12 @@ def starts(moment: datetime, unit: str) -> Iterator[datetime]:
 MAX_DIGITS = 18
 _NUMBER = re.compile(r"(\d+)?(\.\d*)?([eE][+-]?\d{1,4})?", re.ASCII)
 
-#: NULL has no type of its own; it takes that of what it stands beside.
+#: NULL has no type of its own; it takes that of the other operand.
 NULL = Literal(None, INTEGER)
 
 
 def number(text: str, node: exp.Expr) -> Literal:
-    """The exact number that the digits say: an integer, a decimal or, with an exponent,
-    a double.
-    """
+    """The exact number that the digits say: integer, decimal or, with an exponent, double."""
     if not _NUMBER.fullmatch(text) or text in ("", "."):
         refuse("E_TYPE", "this number is not read; write plain digits", node)
     value = Decimal(text)
@@ -103,7 +100,7 @@ def typed_number(value: Decimal, node: exp.Expr | None) -> Literal:
 
 
 def parameter(value: object, node: exp.Expr) -> Literal:
-    """A bound parameter as a typed constant; refused where its Python type has no SQL type."""
+    """A bound parameter as a typed constant; refused if its Python type has no SQL type."""
     if value is None:
         return NULL
     for kind, facts in TYPES.items():
@@ -125,14 +122,12 @@ def parameter(value: object, node: exp.Expr) -> Literal:
 
 
 def quoted(value: str, node: exp.Expr) -> Literal:
-    """A constant in quotes, which becomes a value of another type beside one;
-    refused as other texts are.
-    """
+    """A constant in quotes, which takes the type of the other operand; refused as other texts."""
     return replace(text(value, node), quoted_at=position_of(node) or Position(1, 1))
 
 
 def text(value: str, node: exp.Expr) -> Literal:
-    """A string constant; refused where it holds characters that engines read in different ways."""
+    """A string constant; refused if it holds characters that engines read in different ways."""
     if (
         any(ord(character) < 32 or 0xD800 <= ord(character) < 0xE000 for character in value)
         or "\x7f" in value
@@ -142,7 +137,7 @@ def text(value: str, node: exp.Expr) -> Literal:
 
 
 def as_type(literal: Literal, target: SqlType, node: exp.Expr) -> Literal:
-    """The constant as a value of the type, converted now; refused where it has no such value."""
+    """The constant as a value of the type, converted now; refused if it has no such value."""
     value = literal.value
     if value is None or literal.type == target:
         return Literal(value, target)
@@ -160,9 +155,9 @@ _ARITHMETIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def folded(call: Call) -> Expression:
-    """The call itself, or its value where all arguments are exact numbers.
+    """The call itself, or its value if all arguments are exact numbers.
 
-    ``0.06 + 0.01`` is 0.07 here, as it is for the reader, and not the double beside it.
+    ``0.06 + 0.01`` is 0.07 here, as it is for the reader, and not the nearest double.
     """
     values = [argument.value for argument in call.arguments if isinstance(argument, Literal)]
     if len(values) < len(call.arguments) or not all(
@@ -201,7 +196,7 @@ def shifted(moment: Literal, unit: str, amount: int, node: exp.Expr) -> Literal:
 
 
 def exact(literal: Literal) -> Fraction | None:
-    """The number as a fraction; None where the constant is no number."""
+    """The number as a fraction; None if the constant is no number."""
     value = literal.value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None

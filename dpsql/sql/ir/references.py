@@ -1,6 +1,4 @@
-"""What a relation reads: base tables, its subqueries' among them,
-and columns of rows outside of it.
-"""
+"""What a relation reads: base tables, in subqueries too, and columns of rows outside of it."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ TableRead: TypeAlias = tuple[bool, str]
 def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
     """Every table that the core's rows, keys, cells or key domain read.
 
-    A cell may read fewer tables than its aggregate:
-    whether a value is NULL is not asked where it never is.
+    A cell may read fewer tables than its aggregate: a value that is never NULL is not read to see
+    whether it is NULL.
     """
     arguments = [expression for cell in cells for expression in _read_of(cell)]
     leaves = () if core.domain is None else core.domain.tables
@@ -87,9 +85,7 @@ def tables_of(relation: Relation) -> frozenset[TableRead]:
 
 
 def is_held(relation: Relation) -> bool:
-    """Whether the row limit of a table is applied before its rows are joined,
-    here or in a subquery.
-    """
+    """Whether a table's row limit is applied before its rows are joined, also in a subquery."""
     inside = [
         subquery.relation
         for expression in expressions_of(relation)
@@ -122,9 +118,7 @@ def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
 
 
 def reads_private(relation: Relation) -> bool:
-    """Whether a row of the relation belongs to a unit,
-    or a condition of it looks at rows that do.
-    """
+    """Whether a row of the relation belongs to a unit, or its conditions read rows that do."""
     inside = [
         subquery.relation
         for expression in expressions_of(relation)
@@ -146,9 +140,7 @@ def reads_private(relation: Relation) -> bool:
 
 
 def expressions_of(relation: Relation) -> list[Expression]:
-    """The expressions that the relation itself holds,
-    without those of the relations it is made of.
-    """
+    """The expressions that the relation itself holds, without those of its child relations."""
     match relation:
         case Scan() | Constants():
             return []
@@ -179,18 +171,14 @@ def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
 def outer_columns(
     relation: Relation, aggregate: UnitAggregate | None = None
 ) -> tuple[ColumnRef, ...]:
-    """The columns that the relation, or an aggregate of its rows,
-    reads and that belong to no relation in it.
-    """
+    """The columns that the relation, or an aggregate of its rows, reads of relations outside."""
     known, columns_read = _named(relation)
     columns_read += [column for argument in _arguments(aggregate) for column in columns(argument)]
     return tuple(dict.fromkeys(column for column in columns_read if column.relation not in known))
 
 
 def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
-    """Whether the aggregate of the relation's rows reads columns,
-    and all of them belong to rows outside.
-    """
+    """Whether the aggregate of the relation's rows reads columns, all of them of rows outside."""
     columns_read = {column for argument in _arguments(aggregate) for column in columns(argument)}
     return bool(columns_read) and columns_read <= set(outer_columns(relation, aggregate))
 
@@ -226,9 +214,7 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
 
 
 def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
-    """All relations and expressions that the core is made of, at whatever depth,
-    those of subqueries too.
-    """
+    """All relations and expressions that the core is made of, in subqueries too."""
     arguments = (argument for aggregate in core.aggregates for argument in aggregate.reads)
     expressions: list[Expression] = [core.unit, *core.keys, *arguments]
     relations: list[Relation] = [core.relation]

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.errors import Position, Refused, StatementError
 
 #: Codes of statements that are not well formed;
-#: every other code is a refusal of a well-formed #: statement.
+#: every other code is a refusal of a well-formed statement.
 _MALFORMED = frozenset(
     {
         "E_PARSE",
@@ -28,11 +28,10 @@ _MALFORMED = frozenset(
 def refuse(
     code: str, reason: str, at: exp.Expr | Position | None = None, *, sqlstate: str | None = None
 ) -> NoReturn:
-    """Raise the refusal of that code at a place, or at the place of a node;
-    ``sqlstate`` replaces that of the code.
+    """Raise the refusal of that code at a position or node; ``sqlstate`` replaces the code's own.
 
     Raises:
-        StatementError: Where the code is one of statements that are not well formed.
+        StatementError: If the code is one of statements that are not well formed.
         Refused: For every other code.
     """
     position = position_of(at) if isinstance(at, exp.Expr) else at
@@ -71,9 +70,7 @@ _PARTS = {"sample": "E_SAMPLE"}
 
 
 def only(node: exp.Expr, *names: str, code: str = "E_STMT", subject: str | None = None) -> None:
-    """Refuse the node unless every argument that is set is one of ``names``:
-    what is not understood is refused.
-    """
+    """Refuse the node unless every argument that is set is one of ``names``."""
     for name, value in node.args.items():
         if value and name not in names:
             if name == "pivots":

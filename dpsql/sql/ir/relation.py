@@ -15,12 +15,11 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, Literal
 
 @dataclass(frozen=True, slots=True)
 class ContributionLimits:
-    """How much one unit may contribute: rows in all, groups it may touch, rows in one group;
-    None is no limit.
+    """How much one unit may contribute: rows, groups, and rows in one group; None is no limit.
 
-    ``averaged_rows_per_group`` is the most rows in one group that averages have, where it is
-    another number. Limits are enforced by clipping, not believed. So a wrong one costs accuracy and
-    never privacy.
+    ``averaged_rows_per_group`` is the most rows in one group that averages have, if it is another
+    number. Limits are enforced by clipping, not believed. So a wrong one costs accuracy and never
+    privacy.
     """
 
     rows: int | None = None
@@ -119,7 +118,7 @@ class PublicRange:
 
 @dataclass(frozen=True, slots=True)
 class GroupPartners:
-    """What these ``columns`` of a public source leave of it, where a row meets several of its rows.
+    """What these ``columns`` of a public source leave of it, if a row meets several of its rows.
 
     A row meets at most ``most`` of those with one value in each column; ``values`` is how many
     different values the columns have together at most.
@@ -148,16 +147,16 @@ class Partners:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The rows of one table; where it is private, joined with the parents that lead to its unit.
+    """The rows of one table; if it is private, joined with the parents that lead to its unit.
 
-    ``multiplies`` is false where each row of the other tables in the join meets at most one row of
-    this one. ``derived`` is true where the table is made of released and public rows
-    (`dpsql.sql.binder.sources.derived_tables`). ``path`` is the whole way to the unit, where
+    ``multiplies`` is false if each row of the other tables in the join meets at most one row of
+    this one. ``derived`` is true if the table is made of released and public rows
+    (`dpsql.sql.binder.sources.derived_tables`). ``path`` is the whole way to the unit;
     ``hops`` are the parents that the statement does not join itself. ``keep`` holds each unit to so
     many rows before they are joined, and ``cut`` shortens texts as they are read
     (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table, and ``noisy`` tells
     that it is made of released rows, which are not SQL's. ``partners`` of a public source that is
-    joined with private rows is set where these meet several of its rows
+    joined with private rows is set if these meet several of its rows
     (`dpsql.sql.analysis.public_partners`). Both are no part of what the relation means.
     """
 
@@ -259,9 +258,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One SELECT of a compound: the unit of its rows, None where it is public,
-    and its columns in order.
-    """
+    """One SELECT of a compound: its columns in order, and its unit (None if it is public)."""
 
     relation: Relation
     unit: Expression | None
@@ -310,7 +307,7 @@ def groups_in(relation: Relation) -> Groups | None:
 
 
 def unit_of(relation: Relation) -> ColumnRef | None:
-    """The column that holds the one unit of each row; None where the relation is public."""
+    """The column that holds the one unit of each row; None if the relation is public."""
     match relation:
         case Scan(unit=unit):
             return unit

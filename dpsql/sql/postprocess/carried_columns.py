@@ -11,9 +11,7 @@ from dpsql.schema import fold
 
 
 def carried(name: str, index: int, way: Sequence[tuple[exp.Select, str]]) -> exp.Column:
-    """A released row's column where the way ends: each SELECT on the way hands it on,
-    and no star stands for it.
-    """
+    """A released row's column at the end of the way: each SELECT passes it on, hidden from *."""
     column = exp.column(name, way[0][1], quoted=True)
     for (inner, _), (outer, source) in pairwise(way):
         hidden = f"dpsql {name} {index}"

@@ -45,8 +45,7 @@ def with_hidden_groups(
     plain: Collection[str],
     elsewhere: Collection[int],
 ) -> tuple[exp.Query, Evident]:
-    """The query over tables with their hidden groups, if it may read them;
-    it leaves these out wherever it may not.
+    """The query over tables with their hidden groups, left out of reads that may not use them.
 
     Tables that are read ``elsewhere``, too, have the groups that are shown, and so have ``plain``
     ones, whose rows are passed on. What is made of several rows of a table with a threshold lacks
@@ -112,7 +111,7 @@ def _is_alone(table: exp.Table) -> bool:
 
 
 def _combines_many_rows(query: exp.Query) -> bool:
-    """Whether the query makes numbers of many rows, or of none where a join finds no partner.
+    """Whether the query makes numbers of many rows, or of none if a join finds no partner.
 
     LAG, and frames of so many ROWS up to this one, make them of a few rows before.
     """
@@ -185,9 +184,7 @@ def _reads(table: exp.Table, core: Core) -> Reads:
 
 
 def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether rows are chosen by keys alone and none are left out for their number or their
-    likeness.
-    """
+    """Whether rows are chosen by keys alone, without HAVING, QUALIFY or DISTINCT."""
     if select.args.get("distinct") or any(
         select.args.get(clause) is not None for clause in ("having", "qualify")
     ):
@@ -197,10 +194,9 @@ def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _summed(select: exp.Select, rows: GroupRows) -> Reads:
-    """Whether a SELECT with aggregates adds the rows up, by their keys;
-    it shows groups with a shown part.
+    """Whether a SELECT with aggregates adds the rows up by their keys; groups need a shown row.
 
-    Other aggregates beside the sums read the shown rows.
+    Aggregates other than the sums read the shown rows.
     """
     group = select.args.get("group")
     if any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window)):
@@ -247,8 +243,9 @@ def _read_shown_rows(total: exp.AggFunc, is_shown: exp.Column) -> None:
 
 
 def _is_running(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether all windows of a SELECT are sums from the first row on, or of all;
-    it shows the rows that are shown.
+    """Whether all windows of a SELECT are sums from the first row on, or of all rows.
+
+    If so, the SELECT shows only the rows that are shown.
     """
     for window in select.find_all(exp.Window):
         if window.find_ancestor(exp.Query) is not select:
@@ -280,9 +277,7 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
-    """The rows as the SELECT around this one has them, which passes them on;
-    None if it does something else.
-    """
+    """The rows as the SELECT around this one passes them on; None if it does something else."""
     source = select.parent
     around = (
         source.parent

@@ -1,5 +1,4 @@
-"""Which joins may read groups of a released table that are not shown,
-since these add 0 to what is made of the rows.
+"""Which joins may read groups of a released table that are not shown: those to which 0 is added.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -14,9 +13,7 @@ from dpsql.sql.postprocess.group_rows import GroupRows, own_aggregates
 
 
 def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
-    """Whether a LEFT JOIN adds the rows to others by their keys,
-    and what has no partner counts as 0.
-    """
+    """Whether a LEFT JOIN adds the rows to others by their keys; no partner counts as 0."""
     if (
         str(join.args.get("side")).upper() != "LEFT"
         or join.args.get("method")
@@ -28,9 +25,7 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
     if not using <= rows.keys.keys() or not rows.is_public(condition):
         return False
     matched = {rows.keys[name] for name in using}
-    for conjunct in (
-        condition.flatten() if isinstance(condition, exp.And) else [condition] if condition else []
-    ):
+    for conjunct in _conjuncts(condition):
         equal = conjunct.unnest()
         sides = [equal.this, equal.expression] if isinstance(equal, exp.EQ) else []
         own_columns = [side for side in sides if isinstance(side, exp.Column) and rows.has(side)]
@@ -56,6 +51,12 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
         if inside and rows.has(column) and not merged and not _counts_as_zero(column, rows, summed):
             return False
     return not any(_is_bare_star(item, rows) for item in select.expressions)
+
+
+def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    if condition is None:
+        return []
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def _is_bare_star(item: exp.Expr, rows: GroupRows) -> bool:
@@ -85,9 +86,7 @@ def joins_by_keys(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _counts_as_zero(column: exp.Column, rows: GroupRows, summed: bool) -> bool:
-    """Whether a column of the joined rows is read as COALESCE(column, 0), or in a sum,
-    which NULL adds nothing to.
-    """
+    """Whether a joined column is read as COALESCE(column, 0), or in a sum, which skips NULL."""
     node: exp.Expr = column
     while node.parent is not None and not isinstance(node, exp.Select):
         node = node.parent

@@ -116,9 +116,7 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
-    """A bound parameter as a constant of post-processing; None is NULL,
-    of the type that its place gives it.
-    """
+    """A bound parameter as a constant of post-processing; None is NULL, typed by its place."""
     value = binding.parameters[node.meta[PLACE]]
     return exp.null() if value is None else literal_node(SANDBOX, literal.parameter(value, node))
 
@@ -245,7 +243,7 @@ class _Public:
         return type(query)(this=first, expression=second, **options, **parts)
 
     def _operand(self, node: exp.Expr) -> exp.Query:
-        """One side of a set operation, in its parentheses where these say what belongs together."""
+        """One side of a set operation, in its parentheses if these group set operations or clauses."""
         side = self._query(node, self._ctes)
         grouped = isinstance(side, exp.SetOperation) or any(side.args.get(name) for name in _AFTER)
         return exp.Subquery(this=side) if isinstance(node, exp.Subquery) and grouped else side
@@ -263,7 +261,7 @@ class _Public:
         return exp.alias_(changed, output_name(item), quoted=True)
 
     def _query(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
-        """A query inside this one, which the binding cuts where it reads private rows."""
+        """A query inside this one, which the binding cuts if it reads private rows."""
         return self._binding.released(query, ctes, outside)
 
     def change(self, node: exp.Expr) -> exp.Expr:

@@ -116,14 +116,14 @@ def _is_answered(
 
 @dataclass
 class _Search:
-    """Changes a statement where it is refused, until it is answered or nothing is left to try."""
+    """Changes a refused statement until it is answered or nothing is left to try."""
 
     tried: Tried
     schema: Schema
     used: set[Rewrite] = field(default_factory=set)
 
     def answered(self, tree: exp.Expr, refusal: Diagnosed) -> exp.Expr | None:
-        """The changed statement; None where no change helps."""
+        """The changed statement; None if no change helps."""
         for _ in range(_MOST_CHANGES):
             words = (closest_names,) if refusal.code == "E_TABLE" else IN_OTHER_WORDS
             step = self._as_a_whole(tree, refusal, words) or self._at_an_aggregate(tree, refusal)

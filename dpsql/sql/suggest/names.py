@@ -63,7 +63,7 @@ _ABSENT = frozenset({"42703", "42P01"})
 
 
 def first_named_position(refusal: StatementError, tree: exp.Expr) -> Position | None:
-    """The place of the first column that the refusal names; None where it names none."""
+    """The position of the first column that the refusal names; None if it names none."""
     return next((position_of(column) for column in _named(refusal, tree)), None)
 
 

@@ -20,9 +20,7 @@ Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 
 
 def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace quoted names that no table has by texts:
-    in WHERE status = "done" the text was meant.
-    """
+    """Replace quoted names that no table has by texts, as in WHERE status = "done"."""
     known = {name for table in schema.tables.values() for name in table.columns}
     aliases = {
         fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)
@@ -106,9 +104,7 @@ def _column(node: exp.Expr) -> exp.Expr:
 
 
 def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Join private tables that hold the unit on it,
-    in addition to the conditions of the statement.
-    """
+    """Join private tables that hold the unit on it, in addition to the statement's conditions."""
     changed = False
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")
@@ -136,9 +132,7 @@ def _is_tied(join: exp.Join, unit: exp.Column) -> bool:
 
 
 def _differ(select: exp.Select, unit: exp.Column, first: exp.Column) -> bool:
-    """Whether a condition asks for two different units,
-    so that there is no row in which they are one.
-    """
+    """Whether a condition asks for two different units in a row."""
     orders = select.find_all(exp.NEQ, exp.LT, exp.GT)
     return any({unit, first} == {order.this, order.expression} for order in orders)
 
@@ -171,7 +165,7 @@ def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
 
 
 def _clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Clip units to a norm where there are no bounds for a size of rows."""
+    """Clip units to a norm if there are no bounds for a size of rows."""
     clipped = clipped_to_norms(tree, schema)
     return None if clipped is None else marked(clipped, "each person clipped, not each row")
 
@@ -214,9 +208,7 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _has_one_argument(call: exp.Expr) -> bool:
-    """Whether a call has one argument and nothing beside it but a FILTER: neither DISTINCT,
-    nor bins, nor an order.
-    """
+    """Whether a call has only one argument and perhaps a FILTER: no DISTINCT, bins or order."""
     call = call.this if isinstance(call, exp.Filter) else call
     if isinstance(call, exp.WithinGroup):
         return isinstance(call.expression, exp.Order) and len(call.expression.expressions) == 1
@@ -229,7 +221,7 @@ def _has_one_argument(call: exp.Expr) -> bool:
 
 
 def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace * beside aggregates by the keys of GROUP BY."""
+    """Replace * next to aggregates by the keys of GROUP BY."""
     if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
         return None
     stars = [item for item in tree.expressions if isinstance(item, exp.Star)]

@@ -32,7 +32,7 @@ class SynopsisParts:
 
 
 def synopsis_parts(text: str) -> SynopsisParts | None:
-    """The parts of a statement; None where it is no SELECT over joined tables.
+    """The parts of a statement; None if it is no SELECT over joined tables.
 
     >>> found = synopsis_parts("SELECT p.male, AVG(bmi) FROM patients p WHERE age > 50 GROUP BY 1")
     >>> found.tables, found.keys, found.conditions, found.measures
@@ -106,9 +106,7 @@ def _condition(condition: exp.Expr) -> tuple[str, str]:
 
 
 def _bare(expression: exp.Expr) -> str:
-    """The expression without the names of tables,
-    which other statements may spell in another way.
-    """
+    """The expression without names of tables, which other statements may spell differently."""
     copy = expression.copy()
     for column in [copy] if isinstance(copy, exp.Column) else list(copy.find_all(exp.Column)):
         column.set("table", None)

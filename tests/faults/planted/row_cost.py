@@ -59,7 +59,7 @@ FAULTS = (
     Fault(
         "a text is read whole with each of the rows of a subquery",
         MODULE,
-        "UnitWork._read",
+        "UnitWork._count_subquery",
         "self.repeats = True",
         "pass",
         (FIRST_CHARACTERS,),

@@ -20,7 +20,7 @@ FAULTS = (
     Fault(
         "a subquery of public rows is read once, whatever rows are outside",
         MODULE,
-        "UnitWork._read",
+        "UnitWork._count_subquery",
         "inner = self._multiplied(rows, self.public_relation(relation))",
         "return",
         (PRODUCTS,),

@@ -1,5 +1,4 @@
-"""Which group keys a core shows whatever the data hold; where that is not known,
-keys need a threshold.
+"""Which group keys a core shows whatever the data hold; other keys need a threshold.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/domain.md``.
 """
@@ -30,8 +29,7 @@ from dpsql.sql.ir.relation import Constants, Groups, PerUnit, Relation
 
 
 def is_listed(key: Expression, relation: Relation) -> bool:
-    """Whether the key's values are listed: by the owner (``values``,
-    a boolean) or by the statement (IN, VALUES).
+    """Whether the owner (``values``, a boolean) or the statement (IN, VALUES) lists its values.
 
     Values between bounds, of public tables and of functions are not listed:
     nobody said that each of them has rows.
@@ -78,7 +76,7 @@ def key_domain(
     *,
     by_output: bool = False,
 ) -> KeyDomain | None:
-    """The public domain of the keys, or None where some key can only come from the data.
+    """The public domain of the keys, or None if some key can only come from the data.
 
     A key is public when it is computed from columns of public tables, and from columns or functions
     of columns whose values can be enumerated: declared values, conditions, numbers and moments
@@ -131,11 +129,10 @@ def _may_be_an_unlisted_null(key: Expression, domain_values: DomainValues) -> bo
 
 
 def with_kept_rows(domain: KeyDomain | None, keeps: bool) -> KeyDomain | None:
-    """The domain, ``kept`` where an outer join ``keeps`` the public rows that all keys are read
-    from.
+    """The domain, ``kept`` if an outer join ``keeps`` the public rows that all keys are read from.
 
-    A key that stands for listed values is read from none of these:
-    it may be NULL where no row lacks a partner.
+    A key that stands for listed values is read from none of these rows: it may be NULL although no
+    row lacks a partner.
     """
     return None if domain is None else replace(domain, kept=keeps and not domain.enumerated)
 
@@ -165,9 +162,7 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
 
 
 def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
-    """Columns of private tables that equal a column of a derived table in every row:
-    they take its values only.
-    """
+    """Columns of private tables, each with the derived table's column that it always equals."""
     result: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
@@ -190,9 +185,7 @@ def _over_released(key: Expression, equal: dict[ColumnRef, ColumnRef]) -> Expres
 def _cheap(
     keys: Sequence[Expression], conditions: list[Expression], enumerated: Sequence[Enumerated]
 ) -> tuple[Expression, ...]:
-    """The conditions that may narrow the domain:
-    those that bring too many values together are left out.
-    """
+    """The conditions that may narrow the domain, without those that combine too many values."""
     counts = {entry.column: entry.count for entry in enumerated}
     cheap: list[Expression] = []
     for condition in conditions:
@@ -214,9 +207,7 @@ CAVEAT = (
 
 
 def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
-    """The notice, given once, that some core shows the number of units by which its keys are
-    chosen.
-    """
+    """The notice, given once, that a core shows the number of units that chooses its keys."""
     for core in cores:
         chosen = core.keys and core.domain is None
         if chosen and any(

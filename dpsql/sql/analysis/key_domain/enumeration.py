@@ -150,7 +150,7 @@ def _ends(column: ColumnRef, condition: Call) -> Iterable[tuple[str, Bound]]:
 
 
 def _bound(column: ColumnRef, constant: Literal) -> Bound | None:
-    """The constant as a bound of the column; None where it is of another family."""
+    """The constant as a bound of the column; None if its type is of another family."""
     if column.type.is_temporal:
         value = constant.value
         if not isinstance(value, date):
@@ -162,9 +162,7 @@ def _bound(column: ColumnRef, constant: Literal) -> Bound | None:
 
 
 def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
-    """The end of a strict comparison moved by the smallest step of the column's type,
-    where it has one.
-    """
+    """The end of a strict comparison moved by the smallest step of the column's type, if any."""
     if function not in ("<", ">"):
         return end
     sign = -1 if function == "<" else 1
@@ -181,8 +179,8 @@ def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
     return end if step is None or end % step else end + sign * step
 
 
-#: Values between bounds are enumerated up to this many,
-#: the days behind functions of dates up to #: the second number.
+#: Values between bounds are enumerated up to the first number, and the days that functions of dates
+#: read up to the second.
 MAX_RANGE = 1_000
 MAX_DAYS = 40_000
 
@@ -192,9 +190,7 @@ _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 @lru_cache(maxsize=256)
 def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
-    """Every value that a column of a private table may show;
-    None where there are too many to tell.
-    """
+    """Every value that a column of a private table may show; None if these are too many."""
     if column.public:
         return None
     if column.domain is not None:
@@ -211,9 +207,7 @@ def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
 
 
 def column_days(column: ColumnRef) -> Days | None:
-    """The days of a bounded date or timestamp,
-    for functions that give few values over many days.
-    """
+    """The days of a bounded date or timestamp, for functions with few values over many days."""
     if column.public or not column.type.is_temporal or column.bounds is None:
         return None
     first, last = (_day(bound) for bound in column.bounds)
@@ -222,9 +216,7 @@ def column_days(column: ColumnRef) -> Days | None:
 
 
 def values(expression: Expression) -> tuple[Scalar, ...] | None:
-    """Every value that a function of private columns may show,
-    from where its numbers or moments can lie.
-    """
+    """Every value that a function of private columns may show, from its interval."""
     if expression.type == BOOLEAN:
         return (False, True, None) if is_nullable(expression) else (False, True)
     if expression.type.is_temporal:
@@ -288,9 +280,7 @@ def _number(number: Fraction, sql_type: SqlType) -> Scalar:
 def _moments(
     expression: Expression, unit: str, argument: Expression | None = None
 ) -> tuple[Scalar, ...] | None:
-    """The starts of all days, months, … that the bounds of the argument touch,
-    in the expression's type.
-    """
+    """The starts of the days, months, … that the bounds touch, in the expression's type."""
     interval = bounds(expression if argument is None else argument)
     if interval.low is None or interval.high is None or not is_ordinary(interval):
         return None

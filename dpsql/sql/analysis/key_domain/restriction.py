@@ -30,10 +30,9 @@ from dpsql.sql.ir.relation import Filter, Relation
 def within_domain(
     relation: Relation, keys: Sequence[Expression], sizes: Fanout = NO_SIZES
 ) -> Relation:
-    """The rows in which all that the domain of the keys is enumerated by has one of its values.
+    """The rows whose enumerated expressions have one of their values: their keys are in the domain.
 
-    They have keys of the domain, and the others, if there are any, are left out. The relation as it
-    stands if the keys have no domain, or no row can be beyond it.
+    The relation stays as it is if the keys have no domain, or no row can be beyond it.
     """
     domain_values = DomainValues(relation, sizes, by_output=True)
     reduced = domain_values.keys(keys)
@@ -58,16 +57,12 @@ def may_be_beyond(relation: Relation, key: Expression) -> bool:
 
 
 def _expression(name: object) -> Expression:
-    """The expression whose values are enumerated: under its own name,
-    or a timestamp under that of its days.
-    """
+    """The expression whose values are enumerated under this name, its own or that of its days."""
     return cast(Expression, name[1] if isinstance(name, tuple) else name)
 
 
 def _may_be_beyond(name: object) -> bool:
-    """Whether values are those of declared bounds or values, which rows may break;
-    branches of a CASE are all there.
-    """
+    """Whether the values come from declarations, which rows may break; CASE branches do not."""
     if isinstance(name, tuple) and name[0] != "day":
         return False
     return any(
@@ -79,9 +74,7 @@ def _may_be_beyond(name: object) -> bool:
 
 
 def _has_a_value(expression: Expression, values: tuple[Scalar, ...] | Days) -> Expression:
-    """That the expression has one of the values,
-    of which numbers and moments are all those of a range.
-    """
+    """The condition that the expression has one of the values; numbers and moments fill a range."""
     if isinstance(values, Days):
         return _or_null(_between_days(expression, values), expression, values.nullable)
     known = [value for value in values if value is not None]

@@ -1,4 +1,4 @@
-"""The values behind the keys of one core, while keys are rewritten until they read nothing else.
+"""The values that keys of one core may have; keys are rewritten to read nothing else.
 
 Proved in ``docs/proofs/domain.md``.
 """

@@ -1,5 +1,4 @@
-"""How many rows a derived table has at most, and which of its columns stand once,
-as far as its query shows it.
+"""How many rows a derived table has at most, and which of its columns are a key, by its query.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -92,8 +91,7 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
 
 
 def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str], ...]:
-    """The columns c0, c1 … of the result that hold values of a public table's column,
-    each from another row of it.
+    """The columns c0, c1 … of the result with a public table's values, each from another row.
 
     >>> from sqlglot import parse_one
     >>> derived_size(parse_one("SELECT kind, MIN(day) FROM public.days GROUP BY kind"), {}).columns
@@ -141,8 +139,7 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
 
 
 def _of_domain(domain: KeyDomain | None) -> DerivedSize:
-    """At most the combinations of enumerated values and rows of public tables; those that the data
-    show are not known beforehand."""
+    """The combinations of enumerated values and rows of public tables; unknown without a domain."""
     if domain is None:
         return UNKNOWN
     if domain.count is not None:
@@ -161,9 +158,7 @@ def _of_domain(domain: KeyDomain | None) -> DerivedSize:
 
 
 def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
-    """The key of the only source as columns ``c0``, ``c1`` and so on of the result,
-    where all of it is shown.
-    """
+    """The key of the only source as columns ``c0``, ``c1``, … of the result, if shown in full."""
     if source.key is None:
         return None
     result_columns = {
@@ -188,5 +183,5 @@ def _is_aggregated(item: exp.Expr) -> bool:
 
 
 def _keeps_both(join: exp.Join) -> bool:
-    """Whether the join keeps rows of its sides without a partner, beside the pairs."""
+    """Whether the join also keeps rows of both sides without a partner."""
     return str(join.side).upper() == "FULL"

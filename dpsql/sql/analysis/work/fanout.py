@@ -15,9 +15,10 @@ from dpsql.sql.ir.relation import Constants, PublicRange, Scan
 
 
 class Fanout(Protocol):
-    """The most rows of a public table that have equal values in these columns, all of its rows
-    where there are none; or the most ``characters`` that the one column has. ``values`` are those
-    of a column but NULL, None if too many.
+    """The most rows of a public table with equal values in these columns.
+
+    Without columns, all of its rows; with ``characters``, the most characters of the one column.
+    ``values`` are those of a column but NULL, None if too many.
 
     ``partners`` is the most rows of a public table, or of constants, that fulfil the conditions,
     have equal values in these columns, and whose ranges have a point in common; None if it is not

@@ -1,5 +1,7 @@
-"""Joins whose rows nothing reads: where it does not matter how often a row stands there, they only
-ask whether there is a partner, and multiply nothing.
+"""Elimination of joins whose rows nothing reads.
+
+If it does not matter how often a row stands in the result, such a join only asks whether there is a
+partner, and multiplies nothing.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -45,9 +47,7 @@ def without_unread_joins(core: Core) -> Core:
 
 
 def _relation(relation: Relation, used: Sequence[Expression], as_set: bool) -> Relation:
-    """The relation with fewer joins; ``used`` is what is read of it,
-    and ``as_set`` tells that a row counts once.
-    """
+    """The relation with fewer joins; ``used`` is read of it, ``as_set`` if rows count once."""
     relation = _inside(relation)
     if not as_set or not isinstance(relation, Join | Filter) or _has_full_join(relation):
         return relation
@@ -90,9 +90,7 @@ def _eliminate_inner_join(
     used: Sequence[Expression],
     outer: Sequence[Leaf],
 ) -> tuple[list[Leaf], list[Expression]] | None:
-    """The sources and conditions without one source that is only asked whether it has a row;
-    None without such.
-    """
+    """The sources and conditions without one source that nothing reads; None if there is none."""
     for source in reversed(inner):
         own_conditions = [condition for condition in conditions if _names(condition, source)]
         rest = [other for other in inner if other is not source]
@@ -110,8 +108,11 @@ def _eliminate_inner_join(
 
 
 def _exists(source: Leaf, conditions: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
-    """Whether the source has a row for which its conditions hold; None where they do more than
-    compare for equality with one other source, or where the rows may be another unit's."""
+    """The condition that the source has a row that fulfils its conditions.
+
+    None if these do more than compare for equality with one other source, or if the rows may be
+    another unit's.
+    """
     within = aliases(source)
     condition = conjunction(conditions)
     met = [other for other in rest if any(_names(equality, other) for equality in conditions)]

@@ -242,7 +242,7 @@ def _demands(condition: Expression | None) -> Iterator[Expression]:
 
 
 def _sides(condition: Expression) -> Iterator[Expression]:
-    """The conditions of which one must hold."""
+    """The alternatives of an OR."""
     if isinstance(condition, Call) and condition.function == "or":
         for argument in condition.arguments:
             yield from _sides(argument)

@@ -1,5 +1,4 @@
-"""How many characters a statement adds to the texts that are kept of each row: constants,
-paddings, public texts.
+"""How many characters of constants, paddings and public texts are kept of each row.
 
 An engine keeps keys, values that are counted once and columns of subqueries of all rows that a unit
 has. Proved in ``docs/proofs/work.md``.
@@ -19,26 +18,20 @@ _STRFTIME = 12
 
 
 class AddedCharacters:
-    """The most characters that texts of a core have beside those of the row's own texts and
-    numbers.
-    """
+    """The most characters that texts of a core have without the row's own texts and numbers."""
 
     def __init__(self, texts: PublicTexts) -> None:
         self._texts = texts
         self._reading: set[ColumnRef] = set()
 
     def of(self, texts: Collection[Expression]) -> int:
-        """Those of all these texts together;
-        a column of a public table alone is kept once for all rows.
-        """
+        """Those of all texts together; none of a single public column, which is kept once."""
         if len(texts) == 1 and all(isinstance(text, ColumnRef) and text.public for text in texts):
             return 0
         return sum(map(self._added, texts))
 
     def of_column(self, column: ColumnRef) -> int:
-        """Those of a text column: of a public table all, of a private one none,
-        of a subquery what it has there.
-        """
+        """Those of a text column: all of a public table, none of a private, a subquery's own."""
         if column.domain is not None or column in self._reading:
             return 0
         self._reading.add(column)

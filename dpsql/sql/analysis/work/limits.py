@@ -1,5 +1,4 @@
-"""What a statement may make the engine do with one unit's rows: what makes too much is refused,
-and long texts are cut.
+"""Limits on the engine's work with one unit's rows: too much is refused, long texts are cut.
 
 The texts of public tables are as long as they are, which no person's data change. Proved in
 ``docs/proofs/work.md``, and of regular expressions in ``docs/proofs/automaton.md``.
@@ -44,7 +43,7 @@ from dpsql.sql.ir.refusal import refuse
 #: What one unit's rows may become in any step of a core.
 MOST_ROWS = 1_000_000
 #: What may be done with these rows: how many they are,
-#: times the `steps` of what is computed of #: each.
+#: times the `steps` of what is computed of each.
 MOST_STEPS = 30_000_000
 
 #: Where the rows of a unit are multiplied, all of them together hold so many characters of a text.
@@ -53,7 +52,7 @@ _MOST_CHARACTERS = 32_000_000
 #: those of a block of rows, which an engine computes at once and one unit may fill, 128 million.
 _MOST_MADE = 128_000_000 // 2_048
 #: All texts of a row that are split have so many characters: each may be a piece,
-#: for which 33 #: bytes are needed.
+#: for which 33 bytes are needed.
 _MOST_SPLIT = 4_000
 #: Where a row takes more steps beside its own texts, each unit is held to the rows that it may
 #: have; so it is where texts that are kept of a row hold more characters of the statement's, or one
@@ -71,10 +70,11 @@ _MOST_SAID = 200
 
 
 def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
-    """The cores whose units are held to the limits of their tables before rows are multiplied,
-    or a refusal.
+    """The cores, with units held to table limits before rows are multiplied if there is much work.
 
-    Where much is made of texts, all cores cut them to the same length, so that those of one cube
+    Raises Refused if the work is too much even so.
+
+    If much is made of texts, all cores cut them to the same length, so that those of one cube
     mean the same by an expression. A core in which no row is multiplied and no text is cut stays as
     it is.
     """
@@ -113,7 +113,7 @@ def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
 
 
 def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
-    """How much is read of a text that may stand in several rows, or of which others are made.
+    """How much is read of a text that may stand in several rows, or that others are made of.
 
     A stored one that may stand in any number of rows is as long as what is counted of it.
     """
@@ -133,8 +133,9 @@ def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
 
 
 def _require_small_automata(work: UnitWork) -> None:
-    """Rows of all people share the states of an automaton,
-    and a search behind each match reads little again.
+    """Refuse regular expressions with too many states, or that read a text again for each match.
+
+    Rows of all people share the states of an automaton.
     """
     for match in sorted(matches(work.computed), key=pattern_of):
         pattern = pattern_of(match)
@@ -176,7 +177,7 @@ def _require_few_rows(work: UnitWork) -> None:
 
 
 def _known(work: UnitWork, texts: PublicTexts) -> Known:
-    """How long texts of public tables are, where it matters: rows are multiplied, or texts made."""
+    """How long texts of public tables are, if rows are multiplied or texts made."""
     asked = work.computed if work.most.rows > 1 or texts_made(work.computed) else []
     return texts.known(asked)
 
@@ -204,8 +205,7 @@ def _require_few_pieces(work: UnitWork, known: Known) -> None:
 
 
 def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
-    """Whether so much is computed of each row, or kept of it, beside its own texts, that it would
-    be felt of all rows that a unit may have in the data."""
+    """Whether so much is computed or kept of each row that a unit's many rows would be noticed."""
     if sum(map(_own_steps, works, texts)) > _MOST_LIGHT:
         return True
     if sum(map(_text_steps, works, texts)) > _MOST_READ:
@@ -249,7 +249,7 @@ def _steps(work: UnitWork, known: Known) -> int:
 
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:
-    """All cores of a statement together make few enough."""
+    """Refuse the statement if all of its cores together take too many steps."""
     costs = []
     for work, row_steps in zip(works, map(_steps, works, known), strict=True):
         costs.append((work.most.rows * row_steps, row_steps, work))

@@ -1,5 +1,4 @@
-"""The lengths of the texts that a core reads: those of public tables as they are,
-which no person's data change.
+"""The lengths of the texts that a core reads: those of public tables as they are.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -32,8 +31,7 @@ class PublicTexts:
         self._wholes: dict[tuple[str, str], int] = {}
 
     def known(self, expressions: Iterable[Expression]) -> Known:
-        """How many characters the text columns in the expressions have;
-        nothing where none of a public table is read.
+        """How many characters the text columns have; nothing if none of a public table is read.
 
         Those of private tables have as many as are counted of a text whose length nobody declares.
         """
@@ -90,9 +88,7 @@ class PublicTexts:
         }
 
     def length(self, column: ColumnRef) -> int:
-        """The most characters of a column of a public table;
-        of another one as many as are counted of it.
-        """
+        """The most characters of a public table's column; of another, as many as are counted."""
         name = column.relation, column.name
         if name not in self._lengths:
             self._lengths[name] = 0  # of a column that would read itself
@@ -100,7 +96,7 @@ class PublicTexts:
         return self._lengths[name]
 
     def made_of(self, column: ColumnRef) -> list[Expression]:
-        """What a column of a subquery is there; nothing where it is one of a table."""
+        """The expressions that define a subquery's column; none for a table's column."""
         match self._sources.get(column.relation):
             case Compound(branches=branches) if column.name[1:].isdigit():
                 return [branch.columns[int(column.name[1:])] for branch in branches]

@@ -74,9 +74,7 @@ def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> in
 
 
 def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
-    """The steps that it takes to find equal values of each expression among all rows,
-    or an order of them.
-    """
+    """The steps that it takes to find equal values of each expression, or an order of them."""
     texts = (
         (expression, _length(expression, known) if expression.type.kind == "text" else 0)
         for expression in expressions
@@ -97,9 +95,7 @@ def texts_made(expressions: Iterable[Expression]) -> Counter[Expression]:
 
 
 def characters_made(expressions: Collection[Expression], known: Known) -> int:
-    """The most characters of all texts that are made of texts of known lengths,
-    and that several keep of one.
-    """
+    """The most characters of all texts made of texts of known lengths, with the copies kept."""
     texts = [expression for expression in expressions if expression.type.kind == "text"]
     counts = (texts_made(expressions) + Counter(texts[1:])).items()
     return sum(
@@ -147,9 +143,7 @@ def _listed_characters(expression: Expression) -> int:
 
 
 def _looks(expression: Expression) -> int:
-    """How often the expression looks at a character of a text:
-    an engine may follow each part of a pattern at each.
-    """
+    """How often the expression looks at a character: a pattern's parts may all be followed."""
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
@@ -170,8 +164,11 @@ def _looks(expression: Expression) -> int:
 
 
 def _followed(match: Call) -> int:
-    """The looks of one search: where there are few states one follows the other; all places of the
-    pattern are followed where states are many, and where a group is extracted."""
+    """The looks of one search of a regular expression.
+
+    With few states, one follows the other. With many, or if a group is extracted, all places of the
+    pattern are followed.
+    """
     pattern = pattern_of(match)
     states = most_states(match.function, pattern)
     has_group = match.function == "regexp_extract" and match.arguments[2:] not in (
@@ -184,9 +181,7 @@ def _followed(match: Call) -> int:
 
 
 def _again(match: Call) -> int:
-    """Those of as many searches as a text has characters,
-    each of which reads some of them once more.
-    """
+    """The looks of one search a character, each of which reads some characters once more."""
     return _MATCH + 2 * (most_bytes_behind(pattern_of(match)) or 0)
 
 
@@ -206,9 +201,7 @@ def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
 
 
 def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
-    """Whether a LIKE has a pattern that a row holds,
-    which is tried at each character of the text.
-    """
+    """Whether a LIKE has a pattern from a row, which is tried at each character of the text."""
     return any(
         isinstance(expression, Call)
         and FUNCTIONS[expression.function].cost is CallCost.LIKE
@@ -230,9 +223,7 @@ def is_repeated(match: Call) -> bool:
 
 
 def _character_cost_factor(expression: Expression, known: Known) -> int:
-    """How often as long as others it takes for a character:
-    a pattern of the data may be tried at each of a text.
-    """
+    """How many times the usual steps a character takes: a row's pattern is tried at each."""
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
@@ -250,7 +241,7 @@ def _character_cost_factor(expression: Expression, known: Known) -> int:
 
 
 def _slow(expression: Expression) -> int:
-    """What it takes beside that where the value may be one that the engine cannot make."""
+    """The additional steps if the value may be one that the engine cannot make."""
     match expression:
         case Call(function="%" | "fmod", type=sql_type) if sql_type.kind == "double":
             return _DOUBTFUL
@@ -277,8 +268,7 @@ def _length(text: Expression, known: Known) -> int:
 
 
 def copies(expressions: Collection[Expression]) -> int:
-    """How many texts of the data, of whatever length,
-    stand together while the expressions are computed.
+    """How many texts of the data, of any length, are held while the expressions are computed.
 
     An engine keeps every text that it makes of a row until all are computed, as often as it holds
     one of the data; what converts a text, or may fail of it, makes one more. So does each
@@ -308,9 +298,7 @@ def copies_in(expression: Expression) -> int:
 
 
 def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int, int]:
-    """How many texts of the data, of whatever length, are split into lists of pieces, and the most
-    characters of all others that are.
-    """
+    """How many undeclared texts are split into pieces, and the most characters of all others."""
     copied: dict[Expression, int] = {}
     undeclared = characters = 0
     for expression, times in computed(expressions).items():
@@ -330,8 +318,7 @@ def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int,
 
 
 def repeats_declared(expressions: Collection[Expression]) -> bool:
-    """Whether texts are made of a column whose values are declared,
-    or it is a key or counted more than once.
+    """Whether texts are made of a column of declared values, or it is output more than once.
 
     The data may hold other values there, of whatever length.
     """

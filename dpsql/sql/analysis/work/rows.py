@@ -69,9 +69,7 @@ _ONE = RowBound(1, frozenset())
 
 
 def public_rows(relation: Relation, fanout: Fanout) -> int | None:
-    """The most rows of a public relation that one row outside meets;
-    None where that is not known.
-    """
+    """The most rows of a public relation that one row outside meets; None if not known."""
     with suppress(Refused):
         return UnitWork(fanout).public_relation(relation).rows
     return None
@@ -92,18 +90,19 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
         for aggregate in core.aggregates
         if aggregate.argument is not None and not aggregate.function.is_additive
     ]
-    work.ordered, work.sets = work.ordered + arguments_kept, len(arguments_kept)
+    work.ordered += arguments_kept
+    work.sets = len(arguments_kept)
     return work
 
 
 class UnitWork:
-    """The rows of one unit in one core while they are counted.
+    """Counts the rows of one unit in one core, and what is computed of them.
 
     ``held`` are the private tables in it whose rows must be limited first, ``most`` is the largest
     product of rows, ``computed`` what is computed of rows, as often as something groups, counts or
-    compares it, ``ordered`` those of which the engine finds equal ones, or an order, and ``listed``
-    with how many values rows are compared. ``sets`` is the number of aggregates that keep a value
-    of each row, and ``repeats`` is true where a private row may stand in as many rows as its unit
+    compares it, ``ordered`` what the engine groups or orders rows by, and ``listed`` the number of
+    values that rows are compared with. ``sets`` is the number of aggregates that keep a value
+    of each row, and ``repeats`` is true if a private row may stand in as many rows as its unit
     has in another table.
     """
 
@@ -133,7 +132,7 @@ class UnitWork:
         for read_subquery in dict.fromkeys(
             subquery for expression in expressions for subquery in subqueries(expression)
         ):
-            self._read(rows, read_subquery)
+            self._count_subquery(rows, read_subquery)
 
     def hold(self) -> None:
         """Hold each table to its limit, since much is done with each row."""
@@ -205,9 +204,12 @@ class UnitWork:
 
     # -- subqueries in expressions -----------------------------------------------------------------
 
-    def _read(self, rows: RowBound, subquery: Subquery) -> None:
-        """A subquery that only asks for rows with the row's own values reads private rows, and one
-        public table, once; all others read theirs for each row."""
+    def _count_subquery(self, rows: RowBound, subquery: Subquery) -> None:
+        """Count the rows that a subquery reads.
+
+        If it only asks for rows with the row's own values, it reads private rows and one public
+        table once; otherwise it reads its rows for each row.
+        """
         relation = subquery.relation
         by_value = _asks_by_value(subquery.relation, subquery.aggregate)
         if unit_of(relation) is not None:
@@ -285,8 +287,10 @@ class UnitWork:
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
     def public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
-        """The rows of a public relation that have one value in each of the known columns, and in
-        those that its conditions equate with rows outside."""
+        """The rows of a public relation with one value in each known column.
+
+        Columns that its conditions equate with rows outside count as known.
+        """
         order = join_order(relation)
         known = tuple(known)
         bound = RowBound(1, frozenset())
@@ -306,9 +310,7 @@ class UnitWork:
 
 
 def _equated_names(order: JoinOrder, index: int) -> set[str]:
-    """The columns of a source that the join's conditions equate with columns before it,
-    or outside.
-    """
+    """The columns of a source that conditions equate with columns before it or outside."""
     source = order.steps[index].source
     before = order.outside.union(*(aliases(step.source) for step in order.steps[:index]))
     return {
@@ -317,8 +319,7 @@ def _equated_names(order: JoinOrder, index: int) -> set[str]:
 
 
 def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
-    """Whether the rows outside choose rows of the subquery by equal values alone: each is then read
-    for one of the values that the rows outside have."""
+    """Whether the rows outside choose rows of the subquery by equal values alone."""
     order = join_order(relation)
     within = frozenset().union(*(aliases(step.source) for step in order.steps))
     asked = [

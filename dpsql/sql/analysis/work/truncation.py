@@ -1,5 +1,4 @@
-"""A core whose rows are multiplied: each unit keeps no more rows of a table than it may,
-and texts are no longer.
+"""Truncation of a core whose rows are multiplied: fewer rows of a unit, shorter texts.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -44,11 +43,10 @@ from dpsql.sql.ir.relation import (
 
 @dataclass(frozen=True, slots=True)
 class TextLengths:
-    """How many characters are read of a text that a private table stores,
-    and of one that a subquery derives.
+    """How many characters are read of texts that private tables store and that subqueries derive.
 
-    None is all of them. Where ``declared``,
-    those whose values are declared are read so far that a longer one is none of these.
+    None is all of them. If ``declared``, texts of declared values are read one character further
+    than the longest of these, so that a longer text equals none of them.
     """
 
     stored: int | None
@@ -61,13 +59,12 @@ NOT_CUT = TextLengths(None, None, False)
 
 
 def held(core: Core, names: Collection[str], lengths: TextLengths) -> Core:
-    """The core with each of these tables, which have a limit of rows, held to it,
-    and texts cut to these lengths.
+    """The core with each of these tables held to its limit of rows, and texts cut to these lengths.
 
     A unit above the limit keeps the rows that come first in an order by keyed hash over what the
-    core reads of them. A stored text is cut where its table is read. What is unique there, or a
-    name of the unit, is not: a join by it stays the same. Nor are texts that a subquery derives
-    where they are compared with each other for equality.
+    core reads of them. A stored text is cut when its table is read. What is unique in the table, or
+    a name of the unit, is not cut: a join by it stays the same. Texts that a subquery derives are
+    not cut when they are compared with each other for equality.
     """
     return _Truncation(core, names, lengths).core
 
@@ -138,13 +135,13 @@ class _Truncation:
                 assert_never(relation)
 
     def _scan(self, scan: Scan) -> Scan:
-        """The table with its texts cut, and held to its limit where it has to be."""
+        """The table with its texts cut, and held to its limit if necessary."""
         cut = self._cut(scan)
         scan = scan if cut is None else replace(scan, cut=cut)
         return self._kept(scan) if scan.alias in self._names else scan
 
     def _cut(self, scan: Scan) -> TextCut | None:
-        """What is cut of the table; None where no text of any length is read of it."""
+        """What is cut of the table; None if no text of any length is read of it."""
         columns_read = self._columns.get(scan.alias, {})
         unique = () if scan.path is None else scan.path.unique
         texts = [
@@ -160,7 +157,7 @@ class _Truncation:
         return TextCut(characters, tuple(dict.fromkeys([*columns_read, *needed])))
 
     def _most(self, column: ColumnRef) -> int | None:
-        """How much is read of a stored column; None where that is all."""
+        """How much is read of a stored column; None if that is all."""
         if may_be_long(column):
             return self._lengths.stored
         if self._lengths.declared and is_declared(column) and not column.identifies:
@@ -170,9 +167,7 @@ class _Truncation:
         return None
 
     def _kept(self, scan: Scan) -> Scan:
-        """The table held to its limit; where its parents are joined for its unit alone,
-        this is done inside of it.
-        """
+        """The table held to its limit; parents that only give its unit are joined inside it."""
         rows = row_limit(scan.limits)
         owned = bool(scan.hops)
         assert rows is not None and scan.unit is not None
@@ -236,9 +231,7 @@ class _Truncation:
                 return rebuilt(expression, self._expression)
 
     def _column(self, column: ColumnRef) -> ColumnRef:
-        """The column, or that of the unit where the parent that held it is joined inside of the
-        table.
-        """
+        """The column, or the table's unit column if its parent is joined inside the table."""
         return self._units.get(column.relation, column)
 
 
