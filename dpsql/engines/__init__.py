@@ -1,1 +1,1 @@
-"""Where a charged plan is run: one method, run(charge) → ExactRows."""
+"""Engines run a charged plan: one method, run(charge) → ExactRows."""

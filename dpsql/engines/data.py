@@ -1,5 +1,6 @@
-"""What an engine asks of the place where its DuckDB has the owner's data:
-versions that are held, and cursors on them.
+"""What an engine asks of the process whose DuckDB has the owner's data.
+
+It holds versions and opens cursors on them.
 
 Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 """
@@ -32,12 +33,13 @@ class DataCursor(Protocol):
         ...
 
     def stop(self) -> None:
-        """End it where the time is over, by force where it does not hear."""
+        """End it if the time is over; by force if it does not react."""
         ...
 
     def close(self, derived: Sequence[str], then: Callable[[], None] = ...) -> None:
-        """Let go of it and of its derived tables, and call ``then``; later,
-        where a reading was left before its end.
+        """Release it and its derived tables, and call ``then``.
+
+        Both happen later if a reading stopped before its end.
         """
         ...
 

@@ -46,7 +46,7 @@ class EngineVersion(Protocol):
 
     @property
     def version(self) -> str | None:
-        """Which one it is; None where that is not known."""
+        """Which one it is; None if that is not known."""
         ...
 
     def run(self, charge: Charge[Plan]) -> PlanReading: ...
@@ -62,7 +62,7 @@ class EngineVersion(Protocol):
 
 
 class Engine(Protocol):
-    """Where a charged plan is run."""
+    """Runs charged plans."""
 
     @property
     def dialect(self) -> Dialect:
@@ -73,13 +73,13 @@ class Engine(Protocol):
         """The version of the data as they are now;
         ``opening`` is called where that takes the time of an opening.
 
-        OperationalError where it cannot be opened.
+        OperationalError if it cannot be opened.
         """
         ...
 
     def dry_run(self, plan: Plan) -> None:
         """Before the charge, and without a row:
-        StatementError (E_LIMITS) where the plan's SQL would not be run.
+        StatementError (E_LIMITS) if the plan's SQL would not be run.
         """
         ...
 
@@ -89,7 +89,7 @@ class Engine(Protocol):
 
     def version(self) -> str | None:
         """The version of the data that would be held now, from public metadata;
-        None where it is not known.
+        None if it is not known.
         """
         ...
 

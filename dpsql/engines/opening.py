@@ -42,8 +42,8 @@ class EngineKind:
 
 
 def _catalog_elsewhere(source: str | Path) -> Catalog:
-    with copied_source(str(source)) as place:
-        return replace(read_catalog(place), source=str(source))
+    with copied_source(str(source)) as path:
+        return replace(read_catalog(path), source=str(source))
 
 
 def _declared_elsewhere(schema: Schema) -> Catalog:
@@ -76,12 +76,12 @@ def open_engine(schema: Schema) -> tuple[Schema, Engine]:
 
 
 def catalog_of(schema: Schema) -> Catalog:
-    """The catalogue of the schema's source; SchemaError where there is none."""
+    """The catalogue of the schema's source; SchemaError if there is none."""
     return engine_kind(schema).declared_catalog(schema)
 
 
 def catalog_at(source: str | Path) -> Catalog:
-    """The catalogue of a source that has no schema yet; SchemaError where there is none."""
+    """The catalogue of a source that has no schema yet; SchemaError if there is none."""
     kind = ENGINE_KINDS.get(_scheme(str(source)))
     if kind is None:
         raise SchemaError(_unknown(str(source)))
@@ -92,15 +92,15 @@ def drafted_catalog(source: str) -> Catalog:
     """The catalogue of a source that has no schema yet,
     with guesses of the types that the source itself does not know.
 
-    Raises SchemaError where there is none,
-    and OperationalError where it lies elsewhere and cannot be had.
+    Raises SchemaError if there is none,
+    and OperationalError if it lies elsewhere and cannot be had.
     """
-    with copied_source(source) as place:
-        return replace(with_guesses(catalog_at(place)), source=source)
+    with copied_source(source) as path:
+        return replace(with_guesses(catalog_at(path)), source=source)
 
 
 def engine_kind(schema: Schema) -> EngineKind:
-    """The kind of engine that reads the schema's source; SchemaError where none does."""
+    """The kind of engine that reads the schema's source; SchemaError if none does."""
     kind = ENGINE_KINDS.get(_scheme(schema.source))
     if kind is None:
         raise schema.error([_unknown(schema.source)])
@@ -108,7 +108,7 @@ def engine_kind(schema: Schema) -> EngineKind:
 
 
 def _scheme(source: str) -> str:
-    """What stands before ``://``; nothing where the source is a path.
+    """What stands before ``://``; nothing if the source is a path.
 
     >>> _scheme("postgresql://me@host/shop"), _scheme("shop.duckdb")
     ('postgresql', '')

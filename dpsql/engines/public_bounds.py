@@ -17,22 +17,24 @@ from dpsql.schema.types import bounds_of
 PublicRow = Callable[[str, frozenset[str]], Sequence[object]]
 
 
-def with_public_bounds(schema: Schema, read: PublicRow) -> Schema:
+def with_public_bounds(schema: Schema, read_values: PublicRow) -> Schema:
     """The schema with the least and the greatest value of each public column that has an order and
     no bounds yet.
 
     They are those of the rows that are there now; later rows outside of them count as the bound. A
-    column of which they cannot be told, as it has no values, gets none.
+    column without values gets none.
     """
-    found: dict[str, dict[str, tuple[Bound, Bound]]] = {}
+    bounds: dict[str, dict[str, tuple[Bound, Bound]]] = {}
     for name, table in schema.tables.items():
         columns = _unbounded(table) if table.public else []
         if columns:
             with suppress(Error):
-                found[name] = dict(
-                    _bounds(table, columns, read(_ends(table, name, columns), frozenset({name})))
+                bounds[name] = dict(
+                    _bounds(
+                        table, columns, read_values(_ends(table, name, columns), frozenset({name}))
+                    )
                 )
-    return schema.with_bounds(found)
+    return schema.with_bounds(bounds)
 
 
 def _unbounded(table: Table) -> list[str]:
@@ -47,11 +49,11 @@ def _ends(table: Table, name: str, columns: Sequence[str]) -> str:
     """The SQL of the least and the greatest value of each column; NaN and ±∞ are none."""
 
     def value(column: str) -> str:
-        its = f'"t0"."{column}"'
+        column_sql = f'"t0"."{column}"'
         return (
-            f"CASE WHEN isfinite({its}) THEN {its} END"
+            f"CASE WHEN isfinite({column_sql}) THEN {column_sql} END"
             if table.columns[column].type.kind == "double"
-            else its
+            else column_sql
         )
 
     asked = (f"min({value(column)}), max({value(column)})" for column in columns)

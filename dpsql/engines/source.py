@@ -1,4 +1,4 @@
-"""What an engine is told of the owner's data, and what it asks of the place where its DuckDB runs.
+"""What an engine is told of the owner's data, and what it asks of the process that runs DuckDB.
 
 Nothing that it is told is computed from the data.
 
@@ -40,7 +40,7 @@ class StoredColumn:
     """A column that the schema declares, and how its values are read.
 
     ``path`` is what the source calls it, with the names of the fields on the way to one of a
-    STRUCT; ``type`` is the engine's type as which it is read, and ``reading`` how, where the source
+    STRUCT; ``type`` is the engine's type as which it is read, and ``reading`` how, if the source
     stores it in another one. ``nulls`` are texts of CSV files that stand for no value in it; None
     leaves that to the table.
     """
@@ -73,8 +73,9 @@ RFC_4180: Final = CsvText()
 
 @dataclass(frozen=True)
 class TableFile:
-    """Where the engine opens one file of a table, how it is packed,
-    and what its folders say that its columns hold.
+    """The path by which the engine opens one file of a table, its packing and its partition.
+
+    The partition is what the names of its folders say that columns hold.
     """
 
     place: str
@@ -161,7 +162,7 @@ class UnfitColumn(Exception):
     """A column of the data, or with an empty name a table, with which no statement may be answered.
 
     ``word`` is what the engine's process says of it, and ``said`` what its owner is told. ``file``
-    counts the files of the table from 0 and ``line`` their lines from 1, where it is one line; else
+    counts the files of the table from 0 and ``line`` their lines from 1, if it is one line; else
     both are 0.
     """
 

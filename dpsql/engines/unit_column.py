@@ -1,5 +1,6 @@
-"""The column of units that private tables have beside their own,
-where a row without a unit has one of its own.
+"""The column of units that private tables have in addition to the declared columns.
+
+A row without a unit gets a unit of its own in it.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -35,9 +36,9 @@ class UnitColumn:
     @property
     def parents_first(self) -> Iterator[str]:
         """The tables in an order in which each stands after its parent."""
-        made = set[str]()
-        while len(made) < len(self.links):
+        added = set[str]()
+        while len(added) < len(self.links):
             for table, link in self.links.items():
-                if table not in made and (link.parent is None or link.parent[0] in made):
-                    made.add(table)
+                if table not in added and (link.parent is None or link.parent[0] in added):
+                    added.add(table)
                     yield table

@@ -123,7 +123,7 @@ class CorePlan:
             norm=self.norm,
             groups=self.kept_groups,
             dialect=self.dialect,
-            whole=whole,
+            full_weight=whole,
         )
 
     @property

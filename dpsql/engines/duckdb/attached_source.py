@@ -73,9 +73,9 @@ class OpenedSource:
         self,
         source: DataSource,
         connect: Callable[[Mapping[str, Any]], duckdb.DuckDBPyConnection],
-        held: HeldFiles | None = None,
+        held_files: HeldFiles | None = None,
     ) -> None:
-        self.held = HeldFiles() if held is None else held
+        self.held = HeldFiles() if held_files is None else held_files
         self.connection: duckdb.DuckDBPyConnection | None = None
         self._reading = read_options(source)
         kind = ""
@@ -127,20 +127,20 @@ class OpenedSource:
     @property
     def _parquet(self) -> list[tuple[str, tuple[TableFile, ...]]]:
         """The tables that lie in Parquet, each with its files."""
-        found = self._source.tables.items()
-        return [(name, table.files or ()) for name, table in found if table.kind == "parquet"]
+        tables = self._source.tables.items()
+        return [(name, table.files or ()) for name, table in tables if table.kind == "parquet"]
 
     def _require_whole(self) -> None:
         """A file that is not as its footer says would fail statements after their charge;
         no row has a say in that.
         """
-        for place in (file.place for _, files in self._parquet for file in files):
+        for path in (file.place for _, files in self._parquet for file in files):
             try:
-                chunks = self._connected.execute(_CHUNKS.format(quoted(place))).fetchall()
+                chunks = self._connected.execute(_CHUNKS.format(quoted(path))).fetchall()
             except (duckdb.InvalidInputException, duckdb.ConversionException):
                 # the footer sums up a text or a moment that is none, of a column that nobody reads
                 continue
-            with open(place, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
+            with open(path, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
                 if not is_whole(file, file.seek(0, os.SEEK_END), chunks):
                     raise NotOpened
 
@@ -199,15 +199,15 @@ class OpenedSource:
 class OpenedCursor:
     """Where one charged plan is run; another thread may interrupt it."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, held: HeldFiles) -> None:
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, held_files: HeldFiles) -> None:
         self._cursor = cursor
-        self._held = held
+        self._held = held_files
 
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
     ) -> list[ValueRows]:
         """The rows of each core, once the derived tables are there;
-        Changed where the data were written meanwhile.
+        Changed if the data were written meanwhile.
         """
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
@@ -237,9 +237,9 @@ def run_core(cursor: duckdb.DuckDBPyConnection, core: CoreSql) -> list[tuple[Any
     return gathered(rows, core.keys, core.histograms) if core.histograms else list(rows)
 
 
-def _require_unchanged(held: HeldFiles) -> None:
+def _require_unchanged(held_files: HeldFiles) -> None:
     """All that was read since the files were held is of one version."""
-    if not held.unchanged():
+    if not held_files.unchanged():
         raise DataChanged
 
 
@@ -278,7 +278,7 @@ def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Va
 
 
 def _limits(limits: ResourceLimits) -> dict[str, Any]:
-    """DuckDB's settings for them; where it may not spill it has no folder to spill to."""
+    """DuckDB's settings for them; if it may not spill it has no folder to spill to."""
     result: dict[str, Any] = {"temp_directory": limits.folder or ""}
     if limits.folder is not None:
         result["max_temp_directory_size"] = _bytes(limits.spill)

@@ -47,92 +47,98 @@ def facts(
     kind: str,
     csv: CsvText,
     tables: Collection[str] | None,
-    held: HeldFiles | None = None,
+    held_files: HeldFiles | None = None,
 ) -> Sequence[ValueRows]:
     """The facts, read in this process; of the file that is held from then on,
-    where ``held`` is given.
+    where ``held_files`` is given.
     """
     return (
         source_facts(path, kind, csv, tables)
-        if held is None
-        else held_facts(path, kind, csv, tables, held=held)
+        if held_files is None
+        else held_facts(path, kind, csv, tables, held_files=held_files)
     )
 
 
 def read_catalog(
-    source: str | Path, read: CatalogReader = facts, tables: Collection[str] | None = None
+    source: str | Path, read_facts: CatalogReader = facts, tables: Collection[str] | None = None
 ) -> Catalog:
     """The catalogue of all that lies at a source, or of these tables of a database,
     by their folded names.
 
-    SchemaError where that is nothing which dpsql reads.
+    SchemaError if that is nothing which dpsql reads.
     """
     path = Path(source).expanduser()
     _require_source(str(source), path)
     match source_kind(path):
         case "database":
-            return _duckdb_file(source, path, read, tables)
+            return _duckdb_file(source, path, read_facts, tables)
         case "sqlite":
-            return _sqlite_file(source, path, read, tables)
+            return _sqlite_file(source, path, read_facts, tables)
         case _:
-            drafted = [_drafted_table(name, place, read) for name, place in found_tables(path)]
+            drafted = [
+                _drafted_table(name, source_path, read_facts)
+                for name, source_path in found_tables(path)
+            ]
             return Catalog(str(source), tuple(drafted), source_files=True)
 
 
-def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
+def declared_catalog(schema: Schema, read_facts: CatalogReader = facts) -> Catalog:
     """The tables that a schema declares, as the catalogue of its source has them,
     and the names of all others.
     """
     path = schema.source_pattern
     _require_source(str(path), path)
     if source_kind(path) != "files":
-        return read_catalog(path, read, {fold(place) for place in places_of(schema).values()})
+        return read_catalog(
+            path, read_facts, {fold(source_path) for source_path in places_of(schema).values()}
+        )
     tables = []
-    for name, place in places_of(schema).items():
+    for name, source_path in places_of(schema).items():
         table = schema.tables[name]
-        csv = csv_of(place, table)
-        if Path(place).exists() or is_glob(Path(place)):
-            tables.append(_file_table(table.table or name, Path(place), read, csv))
-    others = tuple(each for each, _ in found_tables(path))
+        csv = csv_of(source_path, table)
+        if Path(source_path).exists() or is_glob(Path(source_path)):
+            tables.append(_file_table(table.table or name, Path(source_path), read_facts, csv))
+    others = tuple(declared for declared, _ in found_tables(path))
     return Catalog(str(path), tuple(tables), others=others, source_files=True)
 
 
-def _require_source(said: str, path: Path) -> None:
+def _require_source(message: str, path: Path) -> None:
     """SchemaError with the true reason where the path leads to nothing that is a source."""
     if is_glob(path):
         if not files_of(path):
-            raise SchemaError(f"{said}: no Parquet or CSV file has such a name")
+            raise SchemaError(f"{message}: no Parquet or CSV file has such a name")
         return
     if not path.exists():
         raise SchemaError(
-            f"{said}: there is no such file or folder; name a DuckDB, SQLite, Parquet or CSV file, or a folder of files"
+            f"{message}: there is no such file or folder; name a DuckDB, SQLite, Parquet or CSV "
+            "file, or a folder of files"
         )
     if GLOB.search(str(path.resolve())):
         raise SchemaError(
-            f"{said}: the name has one of * ? [ ] {{ }}, which stand for many files; rename it"
+            f"{message}: the name has one of * ? [ ] {{ }}, which stand for many files; rename it"
         )
     if path.is_dir() and not files_of(path):
-        inside = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        inside = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
         holds = (
             f" (it holds {', '.join(inside[:5])}{', …' if len(inside) > 5 else ''})"
             if inside
             else ""
         )
         raise SchemaError(
-            f"{said}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}"
+            f"{message}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}"
         )
 
 
 def _duckdb_file(
-    source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None
+    source: str | Path, path: Path, read_facts: CatalogReader, table_names: Collection[str] | None
 ) -> Catalog:
     try:
-        facts = read(str(path), "database", CsvText(), wanted)
+        facts = read_facts(str(path), "database", CsvText(), table_names)
     except NotOpened:
         raise SchemaError(f"{source}: {_why_not_a_database(path)}") from None
-    tables, views, macros, others = (facts[place] for place in (1, 2, 4, 6))
-    columns_of, constraints_of, fields_of = (_by_table(facts[place]) for place in (0, 3, 5))
-    found = []
+    tables, views, macros, others = (facts[index] for index in (1, 2, 4, 6))
+    columns_of, constraints_of, fields_of = (_by_table(facts[index]) for index in (0, 3, 5))
+    catalog_tables = []
     for name, sql in [*tables, *((view, None) for (view,) in views)]:
         columns = columns_of[name]
         constraints = constraints_of[name]
@@ -140,7 +146,7 @@ def _duckdb_file(
         defaults = [column for column, *_, defaulted in columns if defaulted]
         bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql or "").upper()
         computed = _computed_columns(bare, defaults)
-        found.append(
+        catalog_tables.append(
             CatalogTable(
                 name,
                 "view" if sql is None else "table",
@@ -156,16 +162,16 @@ def _duckdb_file(
                 ),
                 _key(constraints),
                 references={
-                    own[0]: (parent, theirs[0])
-                    for kind, own, parent, theirs in constraints
-                    if kind == "FOREIGN KEY" and len(own) == 1
+                    table_keys[0]: (parent, theirs[0])
+                    for kind, table_keys, parent, theirs in constraints
+                    if kind == "FOREIGN KEY" and len(table_keys) == 1
                 },
                 collated=bool(re.search(r"\bCOLLATE\b", bare)),
             )
         )
     return Catalog(
         str(source),
-        tuple(found),
+        tuple(catalog_tables),
         tuple(name for (name,) in macros),
         tuple(name for (name,) in others),
     )
@@ -196,9 +202,9 @@ def _why_not_a_database(path: Path) -> str:
 
 
 def _key(constraints: ValueRows) -> tuple[str, ...]:
-    for wanted in ("PRIMARY KEY", "UNIQUE"):
+    for constraint_type in ("PRIMARY KEY", "UNIQUE"):
         for kind, columns, _, _ in constraints:
-            if kind == wanted:
+            if kind == constraint_type:
                 return tuple(columns)
     return ()
 
@@ -220,10 +226,12 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
 
 
 def _sqlite_file(
-    source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None
+    source: str | Path, path: Path, read_facts: CatalogReader, table_names: Collection[str] | None
 ) -> Catalog:
     try:
-        columns, tables, views, keys, parents, others = read(str(path), "sqlite", CsvText(), wanted)
+        columns, tables, views, keys, parents, others = read_facts(
+            str(path), "sqlite", CsvText(), table_names
+        )
     except NotOpened:
         raise SchemaError(
             f"{source}: this SQLite file cannot be read, or a program writes to it (then a -wal or -journal lies "
@@ -231,8 +239,11 @@ def _sqlite_file(
         ) from None
     columns_of = _by_table(columns)
     parents_of = _by_table(parents)
-    key_of = {name: tuple(column for (column,) in own) for name, own in _by_table(keys).items()}
-    found = [
+    key_of = {
+        name: tuple(column for (column,) in table_keys)
+        for name, table_keys in _by_table(keys).items()
+    }
+    catalog_tables = [
         CatalogTable(
             name,
             "table",
@@ -243,7 +254,7 @@ def _sqlite_file(
         )
         for (name,) in tables
     ]
-    seen = (*found, *(CatalogTable(name, "view", ()) for (name,) in views))
+    seen = (*catalog_tables, *(CatalogTable(name, "view", ()) for (name,) in views))
     return Catalog(str(source), seen, others=tuple(name for (name,) in others))
 
 
@@ -261,42 +272,42 @@ def _sqlite_references(
     }
 
 
-def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> CatalogTable:
+def _file_table(name: str, path: Path, read_facts: CatalogReader, csv: CsvText) -> CatalogTable:
     """A table of files as the first of them, and the names of their folders, tell it."""
-    files = files_of(place)
+    files = files_of(path)
     if not files:
-        raise SchemaError(f"{place}: holds no Parquet or CSV file")
+        raise SchemaError(f"{path}: holds no Parquet or CSV file")
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1 or None in kinds:
         raise SchemaError(
-            f"{place}: has files of several kinds; a table's are all Parquet or all CSV: name a glob"
+            f"{path}: has files of several kinds; a table's are all Parquet or all CSV: name a glob"
         )
     kind = "csv" if kinds == {"csv"} else "parquet"
     try:
-        found, *more = read(str(files[0]), kind, csv, None)
+        file_facts, *more = read_facts(str(files[0]), kind, csv, None)
     except NotOpened:
         raise SchemaError(f"{files[0]}: {_why_no_rows(files[0], kind)}") from None
-    partition = list(partition_of(place, files[0]))
+    partition = list(partition_of(path, files[0]))
     fields = more[0] if more else []
     columns = [
         CatalogColumn(column, sql_type, True, False, fields=_inside(fields, column))
-        for column, sql_type in found
+        for column, sql_type in file_facts
         if column not in partition
     ]
     columns += [CatalogColumn(column, "", True) for column in partition]
-    return CatalogTable(name, "parquet", tuple(columns), place=str(place), typed=kind == "parquet")
+    return CatalogTable(name, "parquet", tuple(columns), place=str(path), typed=kind == "parquet")
 
 
-def _drafted_table(name: str, place: Path, read: CatalogReader) -> CatalogTable:
+def _drafted_table(name: str, path: Path, read_facts: CatalogReader) -> CatalogTable:
     """A table of files where nobody has said how CSV is written: by letters of UTF-8,
     or else of Latin-1.
     """
-    csv = csv_of(str(place))
+    csv = csv_of(str(path))
     try:
-        return _file_table(name, place, read, csv)
+        return _file_table(name, path, read_facts, csv)
     except SchemaError:
         with suppress(SchemaError):
-            return _file_table(name, place, read, replace(csv, encoding="latin-1"))
+            return _file_table(name, path, read_facts, replace(csv, encoding="latin-1"))
         raise
 
 
@@ -317,17 +328,18 @@ def _why_no_rows(file: Path, kind: str) -> str:
 
 def _inside(fields: ValueRows, column: str) -> tuple[CatalogColumn, ...]:
     """The fields of a column, each by its whole path."""
-    found = [(tuple(path), sql_type) for path, sql_type in fields if path[0] == column]
+    nested_fields = [(tuple(path), sql_type) for path, sql_type in fields if path[0] == column]
     return tuple(
-        replace(CatalogColumn(path[-1], sql_type, True), path=path) for path, sql_type in found
+        replace(CatalogColumn(path[-1], sql_type, True), path=path)
+        for path, sql_type in nested_fields
     )
 
 
 def partition_values(table: CatalogTable) -> Iterator[tuple[str, list[str]]]:
     """The columns that the names of folders hold, with all the texts that stand there."""
-    place = Path(table.place or "")
-    found: dict[str, list[str]] = {}
-    for file in files_of(place):
-        for name, text in partition_of(place, file).items():
-            found.setdefault(name, []).extend([] if text is None else [text])
-    yield from found.items()
+    path = Path(table.place or "")
+    values: dict[str, list[str]] = {}
+    for file in files_of(path):
+        for name, text in partition_of(path, file).items():
+            values.setdefault(name, []).extend([] if text is None else [text])
+    yield from values.items()

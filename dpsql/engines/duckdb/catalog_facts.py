@@ -70,7 +70,7 @@ CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
 def source_facts(
     path: str, kind: str, csv_text: CsvText = RFC_4180, tables: Collection[str] | None = None
 ) -> list[ValueRows]:
-    """What the catalogue of a file of the kind says; NotOpened where it is none.
+    """What the catalogue of a file of the kind says; NotOpened if it is none.
 
     Of a database the names of all tables are read, and the rest of those that ``tables`` has,
     folded; None stands for all of them.
@@ -89,13 +89,13 @@ def source_facts(
 
 
 def held_facts(
-    path: str, kind: str, csv_text: CsvText, tables: Collection[str] | None, held: HeldFiles
+    path: str, kind: str, csv_text: CsvText, tables: Collection[str] | None, held_files: HeldFiles
 ) -> list[ValueRows]:
-    """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
+    """The facts of the file at the path, which is held from now on; NotOpened if it is none."""
     is_database = kind in ("database", "sqlite")
     try:
         places = [
-            held.place(str(file))
+            held_files.place(str(file))
             for file in (with_journal(Path(path).resolve()) if is_database else [path])
         ]
     except OSError:
@@ -111,27 +111,27 @@ def _database_facts(path: str, tables: Collection[str] | None) -> list[ValueRows
     """
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
-            wanted, others = _parted(connection.execute(_NAMES).fetchall(), tables)
+            table_names, others = _parted(connection.execute(_NAMES).fetchall(), tables)
             named = (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS)
-            found: list[ValueRows] = [
-                connection.execute(sql, {"names": wanted}).fetchall() for sql in named
+            rows: list[ValueRows] = [
+                connection.execute(sql, {"names": table_names}).fetchall() for sql in named
             ]
-            found.append(connection.execute(_MACROS).fetchall())
-            structs = [row for row in found[0] if str(row[2]).startswith("STRUCT(")]
+            rows.append(connection.execute(_MACROS).fetchall())
+            structs = [row for row in rows[0] if str(row[2]).startswith("STRUCT(")]
             fields = [
                 (table, *field)
                 for table, column, text, *_ in structs
                 for field in _fields((column,), connection.type(text))
             ]
-            return [*found, fields, others]
+            return [*rows, fields, others]
     except duckdb.Error:
         raise NotOpened from None
 
 
 def _parted(names: ValueRows, tables: Collection[str] | None) -> tuple[list[str], ValueRows]:
     """The names of tables whose facts are wanted, and rows of all others."""
-    wanted = [name for (name,) in names if tables is None or folded(name) in tables]
-    return wanted, [] if tables is None else [
+    table_names = [name for (name,) in names if tables is None or folded(name) in tables]
+    return table_names, [] if tables is None else [
         (name,) for (name,) in names if folded(name) not in tables
     ]
 
@@ -142,10 +142,10 @@ def _parquet_facts(path: str) -> list[ValueRows]:
     """
     try:
         with duckdb.connect(":memory:", config=CONFIG) as connection:
-            found = connection.execute(
+            cursor = connection.execute(
                 "FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [path]
             )
-            columns = [(name, sql_type) for name, sql_type, *_ in found.description or ()]
+            columns = [(name, sql_type) for name, sql_type, *_ in cursor.description or ()]
             fields = [field for name, sql_type in columns for field in _fields((name,), sql_type)]
             return [[(name, str(sql_type)) for name, sql_type in columns], fields]
     except duckdb.Error:
@@ -170,7 +170,7 @@ def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
         raise NotOpened from None
 
 
-def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
+def _sqlite_facts(path: str, table_names: Collection[str] | None) -> list[ValueRows]:
     """Columns, tables, views, keys, foreign keys and the names of other tables of an SQLite
     file.
     """
@@ -178,7 +178,7 @@ def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
         with closing(open_sqlite(path)) as connection:
             listed = connection.execute(_SQLITE_TABLES).fetchall()
             kind_of = dict(listed)
-            names, others = _parted([(name,) for name in kind_of], wanted)
+            names, others = _parted([(name,) for name in kind_of], table_names)
             kinds = [(name, kind_of[name]) for name in names]
             tables = [(name,) for name, kind in kinds if kind == "table"]
             columns = []
@@ -194,12 +194,12 @@ def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
                 ]
                 keys += [
                     (name, column)
-                    for column, *_, pk in sorted(described, key=lambda each: each[3])
+                    for column, *_, pk in sorted(described, key=lambda row: row[3])
                     if pk
                 ]
                 parents += [
-                    (name, *each)
-                    for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()
+                    (name, *row)
+                    for row in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()
                 ]
             views = [(name,) for name, kind in kinds if kind == "view"]
             return [columns, tables, views, keys, parents, others]

@@ -44,12 +44,12 @@ class DryRun:
         self._passed = dict[bytes, None]()
 
     def require(self, stages: Iterable[tuple[Sequence[DerivedTable], Sequence[CoreSql]]]) -> None:
-        """StatementError (E_LIMITS) where the engine would not parse, check,
+        """StatementError (E_LIMITS) if the engine would not parse, check,
         bind or plan some core of the stages.
         """
         derived: list[DerivedTable] = []
-        for made, cores in stages:
-            derived += made
+        for derived_tables, cores in stages:
+            derived += derived_tables
             for core in cores:
                 self._require(core, [table for table in derived if table.name in core.derived])
 
@@ -104,7 +104,7 @@ class DryRun:
             self._connection = None
 
     def close(self) -> None:
-        """Give the memory back; it is opened again where it is asked again."""
+        """Give the memory back; the database is opened again at the next request."""
         self._let_go()
 
 

@@ -59,13 +59,13 @@ def require_planned(
     """Ask the engine's own parser what the SQL touches;
     anything but the planned tables and known parts stops it.
 
-    What passes with levels to ``spare`` passes also where the caller's own stack is that much
+    What passes with levels to ``spare`` passes also if the caller's own stack is that much
     deeper.
     """
     if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
-    answer = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
-    nodes = _nodes(answer[0], spare) if answer else []
+    row = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    nodes = _nodes(row[0], spare) if row else []
     if not nodes or nodes[-1].get("error") or len(nodes[-1]["statements"]) != 1:
         raise ExecutionFailed
     tables = {
@@ -73,23 +73,27 @@ def require_planned(
         for node in nodes
         if node.get("type") == "BASE_TABLE"
     }
-    own = {
+    cte_names = {
         ("", "", entry["key"])
         for node in nodes
         for entry in (node.get("cte_map") or {}).get("map", [])
     }
-    read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
-    made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
+    source_tables = {
+        table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")
+    }
+    derived_tables = {
+        table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")
+    }
     others = (
         tables
-        - {("source", "main", table) for table in read}
-        - {("derived", "main", table) for table in made}
+        - {("source", "main", table) for table in source_tables}
+        - {("derived", "main", table) for table in derived_tables}
     )
     functions = {node["function_name"].lower() for node in nodes if "function_name" in node}
     if (
-        read != planned
-        or made != derived
-        or not others <= own
+        source_tables != planned
+        or derived_tables != derived
+        or not others <= cte_names
         or not functions <= _EMITTED_FUNCTIONS
     ):
         raise ExecutionFailed
@@ -108,24 +112,24 @@ def require_planned(
         raise ExecutionFailed
 
 
-def _nodes(answer: str, spare: int) -> list[dict[str, Any]]:
+def _nodes(tree: str, spare: int) -> list[dict[str, Any]]:
     """Every object in the parser's answer, itself last;
-    ExecutionFailed where it is nested beyond `MOST_LEVELS`.
+    ExecutionFailed if it is nested beyond `MOST_LEVELS`.
     """
-    brackets = _FLAT.sub("", _STRING.sub("", answer))
+    brackets = _FLAT.sub("", _STRING.sub("", tree))
     if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MOST_LEVELS:
         raise ExecutionFailed
     result: list[dict[str, Any]] = []
 
-    def collect(each: dict[str, Any]) -> dict[str, Any]:
-        result.append(each)
-        return each
+    def collect(value: dict[str, Any]) -> dict[str, Any]:
+        result.append(value)
+        return value
 
-    json.loads("[" * spare + answer + "]" * spare, object_hook=collect)
+    json.loads("[" * spare + tree + "]" * spare, object_hook=collect)
     return result
 
 
-def _is_star_of_a_table(each: dict[str, Any]) -> bool:
+def _is_star_of_a_table(value: dict[str, Any]) -> bool:
     """Whether the node is a SELECT * of anything but constants."""
-    starred = any(item.get("class") == "STAR" for item in each.get("select_list") or ())
-    return starred and each["from_table"]["type"] != "EXPRESSION_LIST"
+    starred = any(item.get("class") == "STAR" for item in value.get("select_list") or ())
+    return starred and value["from_table"]["type"] != "EXPRESSION_LIST"

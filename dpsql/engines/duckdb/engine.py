@@ -76,7 +76,7 @@ class DuckDBEngine:
         )
 
     def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBVersion:
-        """The version of the data as they are now, opened where it was not:
+        """The version of the data as they are now, opened if it was not:
         ``opening`` is called before that.
         """
         return DuckDBVersion(self, self._data.hold(opening))
@@ -89,8 +89,8 @@ class DuckDBEngine:
         seconds = float(self._schema.engine.seconds)
         if held is not None:
             return DuckDBReading(plan, held.data, seconds)
-        own = self._data.hold()
-        return DuckDBReading(plan, own, seconds, own)
+        version = self._data.hold()
+        return DuckDBReading(plan, version, seconds, version)
 
     def version(self) -> str | None:
         """That of the files as they are now, which the next statement reads."""
@@ -237,7 +237,7 @@ def data_source_of(schema: Schema) -> DataSource:
     )
 
 
-def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
+def _stored(table: Table, path: str, kind: SourceKind) -> StoredTable:
     columns = tuple(
         StoredColumn(
             name,
@@ -249,13 +249,13 @@ def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
         for name, column in table.columns.items()
     )
     if kind != "files":
-        return StoredTable(place, "database", columns)
-    return StoredTable(place, file_kind(place), columns, csv_of(place, table))
+        return StoredTable(path, "database", columns)
+    return StoredTable(path, file_kind(path), columns, csv_of(path, table))
 
 
 def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
     """The columns of a private table in which Parquet may hold what the engine cannot read, moments
-    first: where its file sums up one that is none, no column of it is read."""
+    first: if its file sums up one that is none, no column of it is read."""
     table = schema.tables[name]
     columns = [
         (other.type.facts.doubtful_in_parquet, column) for column, other in table.columns.items()
@@ -263,15 +263,15 @@ def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
     doubtful = sorted(
         (order, index) for index, (order, _) in enumerate(columns) if order is not None
     )
-    places = [place for _, place in doubtful] or range(len(columns[:1]))
+    places = [path for _, path in doubtful] or range(len(columns[:1]))
     return [] if table.public else [(name, columns[index][1]) for index in places]
 
 
 def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
-    """The source, opened; SchemaError where a column or a table of it is unfit,
+    """The source, opened; SchemaError if a column or a table of it is unfit,
     with what its owner can do.
 
-    OperationalError where it cannot be opened; what the engine said of it reaches nobody.
+    OperationalError if it cannot be opened; what the engine said of it reaches nobody.
     """
     try:
         return opens(source)

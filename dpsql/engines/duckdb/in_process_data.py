@@ -36,9 +36,9 @@ FAULTS = (duckdb.FatalException, duckdb.InternalException)
 
 class LocalData(Versions["LocalVersion"]):
     """A source that this process has opened,
-    and opens again where it changed or DuckDB has had a fault of its own.
+    and opens again if it changed or DuckDB has had a fault of its own.
 
-    NotOpened, NotUnique or NotReadable where it cannot be opened at first. What is opened later
+    NotOpened, NotUnique or NotReadable if it cannot be opened at first. What is opened later
     must have the catalogue that ``fits`` wants; ``held`` has what is held of the source already.
     """
 
@@ -46,10 +46,10 @@ class LocalData(Versions["LocalVersion"]):
         self,
         source: DataSource,
         fits: CatalogCheck | None = None,
-        held: HeldFiles | None = None,
+        held_files: HeldFiles | None = None,
         copies: Copies | None = None,
     ) -> None:
-        first = [] if held is None else [held]
+        first = [] if held_files is None else [held_files]
 
         def opens(source: DataSource) -> LocalVersion:
             return (
@@ -69,17 +69,19 @@ class LocalData(Versions["LocalVersion"]):
 class LocalVersion:
     """One version of a source in a new DuckDB, with a folder of its own for what it spills."""
 
-    def __init__(self, source: DataSource, fits: CatalogCheck | None, held: HeldFiles) -> None:
+    def __init__(
+        self, source: DataSource, fits: CatalogCheck | None, held_files: HeldFiles
+    ) -> None:
         self.alive = True
-        self._held = held
+        self._held = held_files
         self.deriving = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._folder = spill_folder(source.limits)
         try:
-            if fits is not None and not fits(partial(facts, held=held)):
+            if fits is not None and not fits(partial(facts, held_files=held_files)):
                 raise NotOpened
             limits = replace(source.limits, folder=self._folder)
-            self.opened = OpenedSource(replace(source, limits=limits), self._connect, held)
+            self.opened = OpenedSource(replace(source, limits=limits), self._connect, held_files)
         except BaseException:
             self.end()
             raise

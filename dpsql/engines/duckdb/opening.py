@@ -64,15 +64,18 @@ def _opened_apart(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, 
 
 
 def _opened_here(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, DuckDBEngine]:
-    held = HeldFiles()
+    held_files = HeldFiles()
     try:
-        completed = schema.with_catalog(declared_catalog(schema, partial(facts, held=held)))
+        completed = schema.with_catalog(
+            declared_catalog(schema, partial(facts, held_files=held_files))
+        )
         engine = DuckDBEngine(
-            completed, partial(LocalData, fits=_fits(schema, completed), held=held, copies=copies)
+            completed,
+            partial(LocalData, fits=_fits(schema, completed), held_files=held_files, copies=copies),
         )
         return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
-        held.close()
+        held_files.close()
         raise
 
 
@@ -81,9 +84,9 @@ def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
     plans are made for that one.
     """
 
-    def fits(read: CatalogReader) -> bool:
+    def fits(catalog: CatalogReader) -> bool:
         with suppress(SchemaError):
-            return schema.with_catalog(declared_catalog(schema, read)) == completed
+            return schema.with_catalog(declared_catalog(schema, catalog)) == completed
         return False
 
     return fits

@@ -38,12 +38,12 @@ class DuckDBReading:
     """
 
     def __init__(
-        self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None
+        self, plan: Plan, data: HeldData, seconds: float, own_version: HeldData | None = None
     ) -> None:
         self._stages = list(plan.stages)
         self._seconds = seconds
         self._data = data
-        self._held = [] if own is None else [own]
+        self._held = [] if own_version is None else [own_version]
         self._names = [table.name for table in plan.derived]
         self._given: list[MadeTable] = []
         self._cursor: DataCursor = data.cursor()
@@ -82,8 +82,8 @@ class DuckDBReading:
             self._watchdog.cancel()
         for lock in self._deriving:
             lock.release()
-        for held in self._held:
-            held.__exit__(None, None, None)
+        for held_files in self._held:
+            held_files.__exit__(None, None, None)
 
     def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         """The exact rows of the cores of the next stage.
@@ -97,20 +97,20 @@ class DuckDBReading:
                 "every stage of this charge was read; a second reading needs a charge of its own"
             )
         stage = self._stages.pop(0)
-        made = list(zip(map(derived_table, stage.derived), derived, strict=True))
+        derived_tables = list(zip(map(derived_table, stage.derived), derived, strict=True))
         end = time.monotonic() + self._seconds
         rows: list[CoreRows] | None = None
         with swallowed("reading"):
             try:
-                rows = self._rows(stage, made, self._seconds)
+                rows = self._rows(stage, derived_tables, self._seconds)
             except EngineDied as error:
                 record("reading, which is done once more under the same charge", error)
                 self._begin_again(error, end)
-                rows = self._rows(stage, [*self._given, *made], end - time.monotonic())
+                rows = self._rows(stage, [*self._given, *derived_tables], end - time.monotonic())
         if rows is None:
             # outside the handler, so that no chain of causes holds what the engine said
             raise ExecutionFailed
-        self._given += made
+        self._given += derived_tables
         return ExactRows(rows)
 
     def _begin_again(self, error: EngineDied, end: float) -> None:

@@ -29,10 +29,10 @@ _NAN: Final = object()
 
 
 def gathered(rows: Iterable[tuple[Any, ...]], keys: int, histograms: int) -> list[tuple[Any, ...]]:
-    """Each group's keys and cells, and behind them its histograms.
+    """Each group's keys and cells, followed by its histograms.
 
     A row that tells of a bin begins with the ``keys`` of its group;
-    where that is no group of the core, it is left out.
+    if that is no group of the core, it is left out.
 
     >>> gathered([("a", 7, None, None, None), ("a", None, 0, 5, 1), ("a", None, 0, 2, 6)], 1, 1)
     [('a', 7, (array('q', [2, 5]), array('q', [6, 1])))]
@@ -40,18 +40,23 @@ def gathered(rows: Iterable[tuple[Any, ...]], keys: int, histograms: int) -> lis
     if not histograms:
         return list(rows)
     groups: list[tuple[Any, ...]] = []
-    found: list[dict[Hashable, array[int]]] = [{} for _ in range(histograms)]
+    histogram_bins: list[dict[Hashable, array[int]]] = [{} for _ in range(histograms)]
     for row in rows:
-        place = row[-BEHIND]
-        if place is None:
+        histogram = row[-BEHIND]
+        if histogram is None:
             groups.append(row[:-BEHIND])
             continue
         group = row[:keys]
-        pairs = found[place].get(group)
+        pairs = histogram_bins[histogram].get(group)
         if pairs is None:  # a group with a NaN is met under more than one name
-            pairs = found[place][group] = found[place].setdefault(_group(group), array("q"))
+            pairs = histogram_bins[histogram][group] = histogram_bins[histogram].setdefault(
+                _group(group), array("q")
+            )
         pairs.extend(row[1 - BEHIND :])
-    return [(*row, *(_in_order(each.get(_group(row[:keys]))) for each in found)) for row in groups]
+    return [
+        (*row, *(_in_order(bins.get(_group(row[:keys]))) for bins in histogram_bins))
+        for row in groups
+    ]
 
 
 def _group(keys: Sequence[Any]) -> tuple[Hashable, ...]:

@@ -27,7 +27,7 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def source_kind(path: Path) -> SourceKind:
-    """What lies at a path: one database file, or files of which each holds rows of one table."""
+    """What lies at a path: one database file, or files that each hold rows of one table."""
     if path.is_dir() or is_glob(path) or kind_of(path) is not None:
         return "files"
     with suppress(OSError), path.open("rb") as file:
@@ -36,17 +36,17 @@ def source_kind(path: Path) -> SourceKind:
     return "database"
 
 
-def file_kind(place: str) -> Literal["parquet", "csv"]:
+def file_kind(path: str) -> Literal["parquet", "csv"]:
     """Whether the files of a table are Parquet or CSV."""
-    files = files_of(Path(place))
+    files = files_of(Path(path))
     return "csv" if files and kind_of(files[0]) == "csv" else "parquet"
 
 
-def csv_of(place: str, table: Table | None = None) -> CsvText:
+def csv_of(path: str, table: Table | None = None) -> CsvText:
     """How the files are written: as the schema says of the table,
     and else as the files' names and RFC 4180 do.
     """
-    files = files_of(Path(place))
+    files = files_of(Path(path))
     usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
     declared = (
         {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
@@ -61,11 +61,11 @@ def places_of(schema: Schema) -> dict[str, str]:
     path = schema.source_pattern.absolute()
     if source_kind(path) != "files":
         return {name: table.table or name for name, table in schema.tables.items()}
-    found = found_tables(path) if path.exists() or is_glob(path) else []
-    return {name: str(_place(schema, name, path, found)) for name in schema.tables}
+    tables = found_tables(path) if path.exists() or is_glob(path) else []
+    return {name: str(_place(schema, name, path, tables)) for name in schema.tables}
 
 
-def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, Path]]) -> Path:
+def _place(schema: Schema, name: str, source: Path, tables: Sequence[tuple[str, Path]]) -> Path:
     declared = schema.tables[name].table
     if declared is not None and (Path(declared).is_absolute() or ".." in Path(declared).parts):
         raise schema.error(
@@ -73,14 +73,14 @@ def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, P
         )
     if declared is not None:
         return next(
-            (place for each, place in found if declared in (each, place.name)),
+            (path for table, path in tables if declared in (table, path.name)),
             folder_of(source) / declared,
         )
-    if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
-        return found[0][1]
-    named = [place for each, place in found if fold(each) == name]
+    if len(schema.tables) == 1 == len(tables) and (not source.is_dir() or tables[0][1] == source):
+        return tables[0][1]
+    named = [path for table, path in tables if fold(table) == name]
     if len(named) > 1:
-        several = ", ".join(place.name for place in named)
+        several = ", ".join(path.name for path in named)
         raise schema.error(
             [
                 f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'

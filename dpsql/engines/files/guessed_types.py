@@ -100,8 +100,8 @@ def _with_guesses(table: CatalogTable) -> CatalogTable:
     ]
     if guessed:
         known = [
-            CatalogColumn(name, its.type, True, nulls=_NULLS if its.lacks_values else ())
-            for name, its in {
+            CatalogColumn(name, guess.type, True, nulls=_NULLS if guess.lacks_values else ())
+            for name, guess in {
                 **guessed,
                 **{name: ColumnGuess(text) for name, text in partition.items()},
             }.items()
@@ -129,11 +129,13 @@ def sqlite_type(declared: str) -> str:
         return f"DECIMAL({digits[1]},{digits[2] or 0})"
     if not declared:
         return "VARCHAR"
-    return next((its for word, its in _SQLITE if word in declared.lower()), "DOUBLE")
+    return next(
+        (value_types for word, value_types in _SQLITE if word in declared.lower()), "DOUBLE"
+    )
 
 
 def _type_of_texts(texts: Sequence[str]) -> str:
-    """The narrowest type of which all are: for the names of folders."""
+    """The narrowest type that fits all: for the names of folders."""
     if texts and all(re.fullmatch(r"[+-]?\d{1,18}", text) for text in texts):
         return "BIGINT"
     return (
@@ -146,7 +148,7 @@ def _type_of_texts(texts: Sequence[str]) -> str:
 def _sniffed(
     table: CatalogTable, files: Sequence[Path]
 ) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
-    """How the files are written, where that is not as RFC 4180 has it,
+    """How the files are written, if that is not as RFC 4180 has it,
     and the type of each column in all of them.
     """
     with duckdb.connect(":memory:", config=CONFIG) as connection:
@@ -180,8 +182,11 @@ def _sniffed_file(
                 )
             nulls = ", ".join(f"'{text}'" for text in _NULLS)
             pairs = [
-                (each, _sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]"))
-                for each in tried
+                (
+                    options,
+                    _sniff(connection, file, encoding, f"{options['more']}, nullstr = [{nulls}]"),
+                )
+                for options in tried
             ]
             plain, best = max(pairs, key=lambda pair: sum(map(_is_typed, pair[1]["Columns"])))
             return _written(best, encoding), dict(_guesses(plain["Columns"], best["Columns"]))
@@ -214,26 +219,28 @@ def _is_typed(column: Mapping[str, str]) -> bool:
 def _sniff(
     connection: duckdb.DuckDBPyConnection, file: Path, encoding: str, more: str
 ) -> dict[str, Any]:
-    place = str(file).replace("'", "''")
-    found = connection.execute(
-        f"FROM sniff_csv('{place}', sample_size = -1, encoding = '{encoding}'{more})"
+    path = str(file).replace("'", "''")
+    cursor = connection.execute(
+        f"FROM sniff_csv('{path}', sample_size = -1, encoding = '{encoding}'{more})"
     )
-    names = [name for name, *_ in found.description or ()]
-    return {**dict(zip(names, found.fetchone() or (), strict=True)), "more": more}
+    names = [name for name, *_ in cursor.description or ()]
+    return {**dict(zip(names, cursor.fetchone() or (), strict=True)), "more": more}
 
 
-def _written(found: Mapping[str, Any], encoding: str) -> dict[str, object]:
+def _written(sniffed: Mapping[str, Any], encoding: str) -> dict[str, object]:
     """The sniffer's answer in the words of a schema file."""
-    more = str(found["more"])
+    more = str(sniffed["more"])
     return {
-        "delimiter": found["Delimiter"],
-        "quote": '"' if found["Quote"] == "(empty)" else found["Quote"],
-        "skip": int(found["SkipRows"]),
-        "header": bool(found["HasHeader"]),
+        "delimiter": sniffed["Delimiter"],
+        "quote": '"' if sniffed["Quote"] == "(empty)" else sniffed["Quote"],
+        "skip": int(sniffed["SkipRows"]),
+        "header": bool(sniffed["HasHeader"]),
         "encoding": encoding,
         "decimal": "," if "decimal_separator" in more else ".",
-        "date_format": None if found["DateFormat"] in _ISO else found["DateFormat"],
-        "timestamp_format": None if found["TimestampFormat"] in _ISO else found["TimestampFormat"],
+        "date_format": None if sniffed["DateFormat"] in _ISO else sniffed["DateFormat"],
+        "timestamp_format": None
+        if sniffed["TimestampFormat"] in _ISO
+        else sniffed["TimestampFormat"],
     }
 
 

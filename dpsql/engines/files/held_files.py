@@ -43,7 +43,7 @@ def state_of(facts: os.stat_result) -> FileState:
 
 
 def states(files: Sequence[Path]) -> tuple[FileState, ...] | None:
-    """The state of each file as it is now; None where one of them cannot be looked at."""
+    """The state of each file as it is now; None if one of them cannot be looked at."""
     try:
         return tuple(state_of(file.stat()) for file in files)
     except OSError:
@@ -52,24 +52,24 @@ def states(files: Sequence[Path]) -> tuple[FileState, ...] | None:
 
 def files_version(files: Sequence[Path]) -> str | None:
     """Place, size and time (in ns) of each file that is there;
-    None where one of them cannot be looked at.
+    None if one of them cannot be looked at.
 
     It says which data an answer that is kept was made of,
     also on another day and after the machine began anew.
     """
-    found: list[tuple[str, int, int]] = []
+    file_states: list[tuple[str, int, int]] = []
     try:
         for file in files:
             real = file.resolve(strict=True)
             facts = real.stat()
-            found.append((str(real), facts.st_size, facts.st_mtime_ns))
+            file_states.append((str(real), facts.st_size, facts.st_mtime_ns))
     except (OSError, RuntimeError):
         return None
-    return json.dumps(found)
+    return json.dumps(file_states)
 
 
 def read_options(source: DataSource) -> str:
-    """What the schema says of how the files are read, where it says more than names and types;
+    """What the schema says of how the files are read, if it says more than names and types;
     else nothing.
 
     Answers that are kept under one reading are not those of another one.
@@ -107,20 +107,20 @@ def source_files(source: DataSource) -> list[Path]:
         return [Path(source.path)]
 
 
-def located(source: DataSource, place: Callable[[Path], str] = str) -> DataSource:
+def located(source: DataSource, path_of: Callable[[Path], str] = str) -> DataSource:
     """The source with the files that its tables have now,
-    each opened at the ``place`` that is given for it.
+    each opened at the ``path_of`` that is given for it.
     """
 
     def files(table: StoredTable) -> tuple[TableFile, ...]:
-        whole = Path(table.place)
+        path = Path(table.place)
         return tuple(
             TableFile(
-                place(file),
+                path_of(file),
                 file.name.lower().endswith(".gz"),
-                tuple(partition_of(whole, file).items()),
+                tuple(partition_of(path, file).items()),
             )
-            for file in files_of(whole)
+            for file in files_of(path)
         )
 
     if source.kind != "files":
@@ -141,8 +141,8 @@ def faults_of(files: Sequence[Path]) -> list[str]:
     for file in files:
         try:
             with file.open("rb") as opened:
-                for place, mark in _MARKS.get(file.suffix, ()):
-                    opened.seek(place, os.SEEK_END if place < 0 else os.SEEK_SET)
+                for offset, mark in _MARKS.get(file.suffix, ()):
+                    opened.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
                     if opened.read(len(mark)) != mark:
                         result.append(f"{file} is no whole {file.suffix[1:]} file")
                         break
@@ -165,7 +165,7 @@ LONG_AGO = 60.0
 @dataclass(frozen=True)
 class HeldFile:
     """A file as it was when it was held;
-    ``descriptor`` is None where this system cannot hold it.
+    ``descriptor`` is None if this system cannot hold it.
     """
 
     real: Path
@@ -181,10 +181,11 @@ class HeldFile:
         return str(self.real) if self.descriptor is None else f"{DESCRIPTORS}/{self.descriptor}"
 
     def unchanged(self) -> bool:
-        """Whether nothing was written to it since it was held; where only its path is known,
-        it must lead there still.
+        """Whether nothing was written to it since it was held.
 
-        The time of its last change alone may differ where the number of its names does,
+        If only its path is known, the path must still lead to it.
+
+        The time of its last change alone may differ if the number of its names does,
         as in what was replaced.
         """
         try:
@@ -199,7 +200,7 @@ class HeldFile:
 
 class HeldFiles:
     """Files that are held from when they are first named until `close` or its end;
-    OSError where one is not there.
+    OSError if one is not there.
 
     One thread opens; any thread may ask whether they are unchanged.
     """
@@ -223,8 +224,8 @@ class HeldFiles:
         files: dict[str, HeldFile] = {}
 
         def place(file: Path) -> str:
-            held = files[str(file.absolute())] = self._file(file)
-            return held.place
+            held_file = files[str(file.absolute())] = self._file(file)
+            return held_file.place
 
         result = located(_below_one_folder(source), place)
         if source.kind != "files":
@@ -241,7 +242,7 @@ class HeldFiles:
 
     @property
     def paths(self) -> list[str]:
-        """Where the files were when they were held."""
+        """The paths of the files at the time they were held."""
         return [str(file.real) for file in self._files.values()]
 
     @property
@@ -308,12 +309,12 @@ def _below_one_folder(source: DataSource) -> DataSource:
     }
     return replace(
         source,
-        tables={name: replace(source.tables[name], place=place) for name, place in below.items()},
+        tables={name: replace(source.tables[name], place=path) for name, path in below.items()},
     )
 
 
 def _real(path: Path) -> Path:
-    """Where the links of the path lead; OSError where nothing is there."""
+    """The path with its links followed. Raises OSError if nothing is there."""
     try:
         return path.resolve(strict=True)
     except RuntimeError:  # a ring of links
@@ -321,7 +322,7 @@ def _real(path: Path) -> Path:
 
 
 def _held(path: Path) -> HeldFile:
-    """The file at the path, where its links lead; OSError where there is none."""
+    """The file that the path leads to, links followed. Raises OSError if there is none."""
     real = _real(path)
     if hasattr(os, "O_PATH"):
         # closing such a descriptor leaves DuckDB's locks on the file;

@@ -52,19 +52,19 @@ def _has_pages(file: BinaryIO, at: int, end: int, values: int) -> bool:
             if page[_KIND] not in _KINDS or compressed < 0:
                 return False
             data = page.get(_DATA) or page.get(_DATA_2) or {}
-            found = int(data.get(_VALUES, 0))
+            page_values = int(data.get(_VALUES, 0))
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
             return False
         at += length + compressed
-        if at > end or found < 0:
+        if at > end or page_values < 0:
             return False
-        values -= found
+        values -= page_values
     return True
 
 
 def _described(file: BinaryIO, at: int) -> tuple[int, _Fields]:
     """How long the description of the page that begins here is, and its fields;
-    an error where it is none.
+    an error if it is none.
     """
     file.seek(at)
     data = file.read(_USUAL)
@@ -75,7 +75,7 @@ def _described(file: BinaryIO, at: int) -> tuple[int, _Fields]:
 
 
 def _struct(data: bytes, at: int) -> tuple[int, _Fields]:
-    """A struct of Thrift's compact protocol: where it ends, and its fields by their numbers."""
+    """A struct of Thrift's compact protocol: the position of its end, and its fields by their numbers."""
     fields = _Fields()
     number = 0
     while head := data[at]:

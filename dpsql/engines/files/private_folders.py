@@ -33,22 +33,22 @@ _HELD: Final[dict[str, tuple[int, int]]] = {}
 def private_folder(holds: Literal["spill", "copies"]) -> str:
     """A new folder below the one for temporary files that nobody else may look into.
 
-    What an earlier process left behind, because it was killed, is removed first.
+    Folders of earlier processes that were killed are removed first.
     """
     _remove_left()
     while True:
-        place = Path(tempfile.mkdtemp(prefix=_PREFIXES[holds]))
-        lock = _locked(place / _LOCK)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIXES[holds]))
+        lock = _locked(folder / _LOCK)
         if lock is None:
             continue  # another one has taken it for left behind
-        _HELD[str(place / _FILES)] = (lock, os.getpid())
-        (place / _FILES).mkdir(mode=0o700)
-        return str(place / _FILES)
+        _HELD[str(folder / _FILES)] = (lock, os.getpid())
+        (folder / _FILES).mkdir(mode=0o700)
+        return str(folder / _FILES)
 
 
 def remove_folder(folder: str | None) -> None:
     """Remove the folder with what is in it,
-    unless it is that of the process of which this is a fork.
+    unless it belongs to the process that this one was forked from.
     """
     if folder is None:
         return
@@ -59,12 +59,12 @@ def remove_folder(folder: str | None) -> None:
     os.close(lock)
 
 
-def _locked(place: Path) -> int | None:
+def _locked(path: Path) -> int | None:
     """The file, made and locked until this process ends; None where another one has it,
     or has removed it.
     """
     try:
-        opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
         return None
     with suppress(OSError):
@@ -81,31 +81,31 @@ def _remove_left() -> None:
     if fcntl is None:
         return
     with suppress(OSError):
-        for place in (
-            each
+        for folder in (
+            path
             for prefix in _PREFIXES.values()
-            for each in Path(tempfile.gettempdir()).glob(f"{prefix}*")
+            for path in Path(tempfile.gettempdir()).glob(f"{prefix}*")
         ):
             with suppress(OSError):
-                found = place.lstat()
+                facts = folder.lstat()
                 if (
-                    not stat.S_ISDIR(found.st_mode)
-                    or found.st_uid != os.geteuid()
-                    or not (place / _LOCK).exists()
+                    not stat.S_ISDIR(facts.st_mode)
+                    or facts.st_uid != os.geteuid()
+                    or not (folder / _LOCK).exists()
                 ):
                     continue
-                lock = _locked(place / _LOCK)
+                lock = _locked(folder / _LOCK)
                 if lock is not None:
-                    shutil.rmtree(place, ignore_errors=True)
+                    shutil.rmtree(folder, ignore_errors=True)
                     os.close(lock)
 
 
-def most_spilled(wanted: int | None) -> int:
+def most_spilled(requested: int | None) -> int:
     """The bytes that may be spilled: as many as are wanted,
     else the half of what is free when the data are opened.
     """
-    if wanted is not None:
-        return wanted
+    if requested is not None:
+        return requested
     try:
         return shutil.disk_usage(tempfile.gettempdir()).free // 2
     except OSError:
@@ -113,5 +113,5 @@ def most_spilled(wanted: int | None) -> int:
 
 
 def spill_folder(limits: ResourceLimits) -> str | None:
-    """A new folder that nobody else may look into; None where nothing may be spilled."""
+    """A new folder that nobody else may look into; None if nothing may be spilled."""
     return private_folder("spill") if limits.spill else None

@@ -43,21 +43,21 @@ def kind_of(file: Path) -> str | None:
     )
 
 
-def is_glob(place: Path) -> bool:
+def is_glob(path: Path) -> bool:
     """Whether the place stands for many files rather than being one file or folder."""
-    return GLOB.search(str(place)) is not None and not place.exists()
+    return GLOB.search(str(path)) is not None and not path.exists()
 
 
-def root_of(place: Path) -> Path:
+def root_of(path: Path) -> Path:
     """The file or folder below which all files of the place lie.
 
     >>> str(root_of(Path("/nowhere/visits/20*/day.csv")))
     '/nowhere/visits'
     """
-    if not is_glob(place):
-        return place
-    parts = place.parts
-    first = next(number for number, part in enumerate(parts) if GLOB.search(part))
+    if not is_glob(path):
+        return path
+    parts = path.parts
+    first = next(number for number, name in enumerate(parts) if GLOB.search(name))
     return Path(*parts[:first])
 
 
@@ -68,30 +68,30 @@ def folder_of(source: Path) -> Path:
     return root_of(source) if is_glob(source) or source.is_dir() else source.parent
 
 
-def files_of(place: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """The data files of one table in the order of their names: a file, all below a folder,
     or all that a glob means.
     """
-    if is_glob(place):
-        root = root_of(place)
-        matched = root.glob(str(place.relative_to(root)))
-        found = (
-            file for each in matched for file in (each.rglob("*") if each.is_dir() else [each])
+    if is_glob(path):
+        root = root_of(path)
+        matched = root.glob(str(path.relative_to(root)))
+        candidates = (
+            file for match in matched for file in (match.rglob("*") if match.is_dir() else [match])
         )
-    elif place.is_dir():
-        found = place.rglob("*")
+    elif path.is_dir():
+        candidates = path.rglob("*")
     else:
-        return [place]
-    return sorted({file for file in found if kind_of(file) is not None and file.is_file()})
+        return [path]
+    return sorted({file for file in candidates if kind_of(file) is not None and file.is_file()})
 
 
-def partition_of(place: Path, file: Path) -> dict[str, str | None]:
+def partition_of(path: Path, file: Path) -> dict[str, str | None]:
     """The columns whose values stand in the names of the folders between the place and the file.
 
     >>> partition_of(Path("visits"), Path("visits/year=2020/town=St%20Ives/a.parquet"))
     {'year': '2020', 'town': 'St Ives'}
     """
-    folders = file.relative_to(root_of(place)).parts[:-1] if place != file else ()
+    folders = file.relative_to(root_of(path)).parts[:-1] if path != file else ()
     result = {}
     for name, value in (match.groups() for match in map(_PARTITION.fullmatch, folders) if match):
         result[unquote(name)] = None if value == _NULL else unquote(value)
@@ -99,9 +99,9 @@ def partition_of(place: Path, file: Path) -> dict[str, str | None]:
 
 
 def with_journal(file: Path) -> list[Path]:
-    """A database file and, where it has them, its journals of writes."""
-    beside = (file.with_name(file.name + ending) for ending in _JOURNALS)
-    return [file, *(journal for journal in beside if journal.exists())]
+    """A database file and, if it has them, its journals of writes."""
+    journals = (file.with_name(file.name + ending) for ending in _JOURNALS)
+    return [file, *(journal for journal in journals if journal.exists())]
 
 
 def found_tables(source: Path) -> list[tuple[str, Path]]:
@@ -113,9 +113,9 @@ def found_tables(source: Path) -> list[tuple[str, Path]]:
         return [((begin.rstrip("-_. ") if others else "") or root_of(source).name, source)]
     if not source.is_dir():
         return [(_stem(source), source)]
-    inside = sorted(each for each in source.iterdir() if not each.name.startswith((".", "_")))
-    files = [each for each in inside if each.is_file() and kind_of(each) is not None]
-    folders = [each for each in inside if each.is_dir()]
+    inside = sorted(entry for entry in source.iterdir() if not entry.name.startswith((".", "_")))
+    files = [entry for entry in inside if entry.is_file() and kind_of(entry) is not None]
+    folders = [entry for entry in inside if entry.is_dir()]
     if any(_PARTITION.fullmatch(folder.name) for folder in folders) or (
         len(files) > 1 and all(_PART.fullmatch(file.name) for file in files)
     ):

@@ -95,9 +95,9 @@ class VersionHold(Generic[O]):
 
     def reopened(self) -> VersionHold[O]:
         """The same version after its engine died, held once more;
-        DataChanged where other data lie there by now.
+        DataChanged if other data lie there by now.
 
-        OperationalError where it cannot be opened, or where the statement was ended before it was.
+        OperationalError if it cannot be opened, or if the statement was ended before it was.
         """
         again = self._reopen()
         if (again.version, again.opened.states) != (self.version, self.opened.states):

@@ -35,8 +35,8 @@ def _nothing() -> None:
 
 
 class Copies(Protocol):
-    """The copies that the files of a source are, where it lies elsewhere;
-    OperationalError where that cannot be had.
+    """The copies that the files of a source are, if it lies elsewhere;
+    OperationalError if that cannot be had.
     """
 
     def content(self, files: Sequence[Path]) -> str | None:
@@ -70,8 +70,8 @@ class Versions(Generic[O]):
     """The versions of a source that are open: the newest,
     and those before it that statements still hold.
 
-    ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does
-    this at first. ``copies`` are what its files are where it lies elsewhere; they go with this
+    ``opens`` opens the source as it is now, and raises NotOpened or Unfit if it cannot; so does
+    this at first. ``copies`` are what its files are if it lies elsewhere; they go with this
     object.
     """
 
@@ -95,35 +95,35 @@ class Versions(Generic[O]):
 
     @property
     def version(self) -> str | None:
-        """The version of the files as they are now; None where one cannot be looked at,
+        """The version of the files as they are now; None if one cannot be looked at,
         or is not copied yet.
         """
         if self._copies is None:
-            found = files_version(source_files(self._source))
+            version = files_version(source_files(self._source))
         else:
             with suppress(OperationalError):
                 self._look()
-            found = self._copies.content(source_files(self._source))
-        return None if found is None else found + read_options(self._source)
+            version = self._copies.content(source_files(self._source))
+        return None if version is None else version + read_options(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
-        """The version of now, to be left; where it is not open yet,
+        """The version of now, to be left; if it is not open yet,
         ``opening`` is called before that is begun.
 
-        What is held answers: what stands still is opened anew. OperationalError where it cannot be
-        opened, or where the statement was ended before it was.
+        What is held answers: what stands still is opened anew. OperationalError if it cannot be
+        opened, or if the statement was ended before it was.
         """
         self._look()
         waits = not self._is_current() or not self._newest.hears()
         if waits:
             opening()
-        held = self._current(_nothing if waits else opening)
+        version = self._current(_nothing if waits else opening)
         return VersionHold(
-            held, lambda: self.renewed(opening), self._let_go, lambda: self.hold(opening)
+            version, lambda: self.renewed(opening), self._let_go, lambda: self.hold(opening)
         )
 
     def renewed(self, opening: Callable[[], None] = _nothing) -> O:
-        """The version of now, opened where it was not; OperationalError where it cannot be."""
+        """The version of now, opened if it was not; OperationalError if it cannot be."""
         opened = self._current(opening)
         self._let_go(opened)
         return opened
@@ -139,9 +139,9 @@ class Versions(Generic[O]):
             self._copies.close()
 
     def _look(self) -> None:
-        """Look at files elsewhere where it is time to, beside this thread;
-        OperationalError where that fails.
-        """
+        """Check remote files for changes in a background thread, if a check is due.
+
+        Raises OperationalError if that fails."""
         if self._copies is None or not self._copies.is_due:
             return
         looked = Future[None]()
@@ -156,7 +156,7 @@ class Versions(Generic[O]):
         return self._newest.alive and self._newest.states == states(source_files(self._source))
 
     def _as_copied(self) -> DataSource:
-        """The source with what was copied of it, where it lies elsewhere."""
+        """The source with what was copied of it, if it lies elsewhere."""
         if self._copies is None:
             return self._source
         return replace(self._source, content=self._copies.content(source_files(self._source)) or "")
@@ -165,22 +165,24 @@ class Versions(Generic[O]):
         """The version of now, held once more; it is opened beside this thread,
         once for all who wait for it.
         """
-        made: Future[O] | None = None
+        opening_future: Future[O] | None = None
         while True:
             with self._lock:
                 self._require_open()
                 if self._is_current() or (
-                    made is not None and self._newest is made.result() and self._newest.alive
+                    opening_future is not None
+                    and self._newest is opening_future.result()
+                    and self._newest.alive
                 ):
                     self._holds[self._newest] += 1
                     return self._newest
                 waited = self._opening
                 if waited is None:
                     opening()
-                    waited = made = self._opening = Future()
+                    waited = opening_future = self._opening = Future()
                     threading.Thread(
                         target=self._open,
-                        args=(made, incident_number()),
+                        args=(opening_future, incident_number()),
                         name="dpsql opening",
                         daemon=True,
                     ).start()
@@ -192,7 +194,7 @@ class Versions(Generic[O]):
         if self._closed:
             raise OperationalError("the data are closed")
 
-    def _open(self, made: Future[O], number: str) -> None:
+    def _open(self, future: Future[O], number: str) -> None:
         """Open the version of now, which goes on where nobody waits for it any more;
         ``number`` is the incident's.
         """
@@ -202,9 +204,9 @@ class Versions(Generic[O]):
             self._take(opened)
         except BaseException as error:
             self._opening = None
-            made.set_exception(error)
+            future.set_exception(error)
         else:
-            made.set_result(opened)
+            future.set_result(opened)
 
     def _take(self, opened: O) -> None:
         with self._lock:
@@ -219,7 +221,7 @@ class Versions(Generic[O]):
                 opened.end()
 
     def _next(self) -> O:
-        """The version of now, opened; OperationalError where it cannot be,
+        """The version of now, opened; OperationalError if it cannot be,
         with nothing of what the engine said.
         """
         failure = OperationalError(
@@ -265,8 +267,8 @@ def _done(future: Future[None], work: Callable[[], None]) -> None:
 
 
 def _awaited(opening: Future[Any]) -> None:
-    """Wait for the opening; OperationalError where it failed,
-    or where the statement is ended before.
+    """Wait for the opening; OperationalError if it failed,
+    or if the statement is ended before.
     """
     while True:
         try:
@@ -274,11 +276,11 @@ def _awaited(opening: Future[Any]) -> None:
             return
         except TimeoutError:
             if is_over():
-                said = (
+                message = (
                     "the statement was ended while the data were opened; nothing was charged for it"
                 )
                 break
         except OperationalError as error:
-            said = str(error)
+            message = str(error)
             break
-    raise OperationalError(said)
+    raise OperationalError(message)

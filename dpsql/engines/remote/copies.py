@@ -1,5 +1,4 @@
-"""The copies of a source that lies elsewhere: made before an engine opens them,
-and made anew where it has changed.
+"""Copies of a remote source: made before an engine opens them, and again after it changes.
 
 Proved in ``docs/proofs/remote.md``.
 """
@@ -37,8 +36,8 @@ class RemoteCopies:
     """Whole copies of the files of a source elsewhere,
     in a folder of this user's that goes with this object.
 
-    SchemaError where the source is no such address or what reads it is not installed;
-    OperationalError, with the reason, where its files cannot be had.
+    SchemaError if the source is no such address or what reads it is not installed;
+    OperationalError, with the reason, if its files cannot be had.
     """
 
     def __init__(self, source: str) -> None:
@@ -72,25 +71,25 @@ class RemoteCopies:
 
     def content(self, files: Sequence[Path]) -> str | None:
         """What these of the copies are, by name and content;
-        None where the last look found other ones, or nothing.
+        None if the last look found other files, or none.
         """
         if self._stale or self._failure:
             return None
-        wanted = set(files)
+        requested = set(files)
         digests = [
-            (place, its)
-            for place, (_, its) in self._copied.items()
-            if Path(self._folder, place) in wanted
+            (path, copy)
+            for path, (_, copy) in self._copied.items()
+            if Path(self._folder, path) in requested
         ]
         return (
             sha256(json.dumps(sorted(digests)).encode()).hexdigest()
-            if len(digests) == len(wanted)
+            if len(digests) == len(requested)
             else None
         )
 
     def look(self) -> None:
         """See whether what was copied is there still, where nobody has looked for a while;
-        OperationalError where that cannot be seen."""
+        OperationalError if that cannot be seen."""
         if time.monotonic() >= self._look_at:
             with self._lock:
                 if time.monotonic() >= self._look_at:
@@ -104,20 +103,20 @@ class RemoteCopies:
         return bool(self._failure) or time.monotonic() >= self._look_at
 
     def _see(self) -> None:
-        said = ""
+        message = ""
         after = AGAIN
         try:
             stale = not self._has(self._store.look())
         except OperationalError as error:
             stale = False
-            said = str(error)
+            message = str(error)
             after = AFTER_FAILURE
         except Exception:
             stale = False
-            said = f"{self._source}: its server says what nobody understands"
+            message = f"{self._source}: its server says what nobody understands"
             after = AFTER_FAILURE
         self._stale = self._stale or stale
-        self._failure = said
+        self._failure = message
         self._look_at = time.monotonic() + after
 
     def bring(self) -> None:
@@ -130,76 +129,76 @@ class RemoteCopies:
             try:
                 for tries_left in reversed(range(TRIES + 1)):
                     self._require_open()
-                    found = self._store.look()
-                    if self._has(found):
+                    files = self._store.look()
+                    if self._has(files):
                         self._stale = False
                         self._failure = ""
                         return
                     if tries_left:
-                        self._copy(found)
+                        self._copy(files)
             finally:
                 self._look_at = time.monotonic() + AGAIN
         raise store_error(
             self._source, "changes while it is copied; ask again once it stays as it is"
         )
 
-    def _has(self, found: Sequence[RemoteFile]) -> bool:
+    def _has(self, files: Sequence[RemoteFile]) -> bool:
         """Whether these files were copied, in this state, and no others."""
-        return list(found) == [file for file, _ in self._copied.values()]
+        return list(files) == [file for file, _ in self._copied.values()]
 
-    def _copy(self, found: Sequence[RemoteFile]) -> None:
-        there = set(found)
-        kept = {place: its for place, its in self._copied.items() if its[0] in there}
-        wanted = [file for file in found if file.place not in kept]
-        size = sum(file.size for file in wanted)
+    def _copy(self, files: Sequence[RemoteFile]) -> None:
+        present = set(files)
+        unchanged = {path: copy for path, copy in self._copied.items() if copy[0] in present}
+        missing = [file for file in files if file.place not in unchanged]
+        size = sum(file.size for file in missing)
         free = shutil.disk_usage(self._folder).free
         if size > free:
-            said = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
-            raise store_error(self._source, said)
-        gone = self._copied.keys() - {file.place for file in found}
-        self._copied = kept
+            message = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
+            raise store_error(self._source, message)
+        gone = self._copied.keys() - {file.place for file in files}
+        self._copied = unchanged
         try:
-            for place in gone:
-                Path(self._folder, place).unlink(missing_ok=True)
-            brought = {file.place: (file, self._brought(file)) for file in wanted}
+            for path in gone:
+                Path(self._folder, path).unlink(missing_ok=True)
+            brought = {file.place: (file, self._brought(file)) for file in missing}
         except OSError as error:
             raise store_error(
                 self._source, f"cannot be copied to this machine ({error.strerror})"
             ) from None
-        copied = kept | brought
-        self._copied = {file.place: copied[file.place] for file in found}
+        copied = unchanged | brought
+        self._copied = {file.place: copied[file.place] for file in files}
 
     def _brought(self, file: RemoteFile) -> str:
         """Copy the file whole, put the copy in the place of the old one,
         and give the digest of its content.
         """
-        place = Path(self._folder, file.place)
-        part = self._folder.with_name("part")
+        path = Path(self._folder, file.place)
+        partial = self._folder.with_name("part")
         digest = sha256()
-        part.unlink(missing_ok=True)
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)
+        partial.unlink(missing_ok=True)
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)
             for chunk in self._store.read(file):
                 self._require_open()
                 digest.update(chunk)
                 copy.write(chunk)
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part.replace(place)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial.replace(path)
         return digest.hexdigest()
 
     @contextmanager
     def naming_addresses(self) -> Iterator[None]:
-        """Say the address in the place of the copy's where the source is at fault."""
+        """Name the address, and not the copy's path, if the source is at fault."""
         try:
             yield
         except SchemaError as error:
-            said = str(error)
+            message = str(error)
         else:
             return
         places = sorted(self._copied, key=len, reverse=True)
         named = {str(Path(self._folder, index)): self._copied[index][0].address for index in places}
-        for place, address in {**named, str(self.place): self._source}.items():
-            said = said.replace(place, address)
-        raise SchemaError(said)
+        for path, address in {**named, str(self.place): self._source}.items():
+            message = message.replace(path, address)
+        raise SchemaError(message)
 
     def close(self) -> None:
         """Remove the copies, once what is being copied has ended; a fork removes nothing,
@@ -229,7 +228,7 @@ def _store(source: str) -> FileStore:
 
 @contextmanager
 def copied_source(source: str) -> Iterator[str]:
-    """The source on this machine while this is entered: copies, where it lies elsewhere."""
+    """The source on this machine while this is entered: copies, if it lies elsewhere."""
     if not source.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
         yield source
         return

@@ -43,7 +43,7 @@ _STATE: Final = ("ETag", "Last-Modified", "Content-Length")
 
 
 def addresses_of(source: str) -> list[str]:
-    """The addresses that a source stands for; SchemaError where it is none of files.
+    """The addresses that a source stands for; SchemaError if it is none of files.
 
     >>> addresses_of("https://host/shop/{customers,visits}.csv")
     ['https://host/shop/customers.csv', 'https://host/shop/visits.csv']
@@ -52,7 +52,7 @@ def addresses_of(source: str) -> list[str]:
     result = (
         [source]
         if braces is None
-        else [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
+        else [f"{braces[1]}{name}{braces[3]}" for name in braces[2].split(",")]
     )
     for address in result:
         if "?" in address or "#" in address or "@" in urlsplit(address).netloc:
@@ -79,33 +79,33 @@ class HttpsFiles:
 
     def look(self) -> list[RemoteFile]:
         """The files as their servers describe them."""
-        return [self._described(address, place) for place, address in self._places.items()]
+        return [self._described(address, path) for path, address in self._places.items()]
 
-    def _described(self, address: str, place: str) -> RemoteFile:
-        with _store_errors(address), self._opened(address, "HEAD") as answer:
-            state = _state(answer.headers)
+    def _described(self, address: str, path: str) -> RemoteFile:
+        with _store_errors(address), self._opened(address, "HEAD") as response:
+            state = _state(response.headers)
         if not any(state[:2]):
             raise store_error(address, _NO_STATE)
-        return RemoteFile(address, checked_place(address, place), state, _length(state) or 0)
+        return RemoteFile(address, checked_place(address, path), state, _length(state) or 0)
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
-        """The file's content; OperationalError where it is another one by now, or is not whole."""
-        with _store_errors(file.address), self._opened(file.address, "GET") as answer:
-            now = _state(answer.headers)
+        """The file's content; OperationalError if it is another one by now, or is not whole."""
+        with _store_errors(file.address), self._opened(file.address, "GET") as response:
+            now = _state(response.headers)
             if any(
                 one and other and one != other for one, other in zip(now, file.state, strict=True)
             ):
                 raise store_error(file.address, "was written while it was copied; ask again")
-            left = _length(now)
-            if left is None and not answer.chunked:
+            remaining = _length(now)
+            if remaining is None and not response.chunked:
                 raise store_error(
                     file.address,
                     "its server does not tell how long it is: nobody sees whether it is whole",
                 )
-            while chunk := answer.read(CHUNK):
-                left = left if left is None else left - len(chunk)
+            while chunk := response.read(CHUNK):
+                remaining = remaining if remaining is None else remaining - len(chunk)
                 yield chunk
-        if left:
+        if remaining:
             raise store_error(
                 file.address, "its server ended before the whole file had come; ask again"
             )
@@ -132,7 +132,7 @@ def _state(headers: Message) -> tuple[str, ...]:
 
 
 def _length(state: Sequence[str]) -> int | None:
-    """The number of bytes that a server tells; None where it tells none."""
+    """The number of bytes that a server tells; None if it tells none."""
     return int(state[2]) if state[2].isascii() and state[2].isdigit() else None
 
 
@@ -158,15 +158,15 @@ def _opener() -> OpenerDirector:
 
 def _authorization(address: str) -> str | None:
     """The name and the password of the host in ``~/.netrc``, as a header has them; None without."""
-    found = None
+    login = None
     try:
         with suppress(OSError):
-            found = netrc.netrc().authenticators(urlsplit(address).hostname or "")
+            login = netrc.netrc().authenticators(urlsplit(address).hostname or "")
     except netrc.NetrcParseError:
         raise store_error(address, "~/.netrc cannot be read; mend it") from None
-    if found is None:
+    if login is None:
         return None
-    return "Basic " + base64.b64encode(f"{found[0]}:{found[2]}".encode()).decode()
+    return "Basic " + base64.b64encode(f"{login[0]}:{login[2]}".encode()).decode()
 
 
 #: What is said of answers that are none; the server's own words are not passed on.
@@ -185,12 +185,12 @@ def _store_errors(address: str) -> Iterator[None]:
         yield
     except HTTPError as error:
         error.close()
-        said = _ANSWERS.get(error.code, f"its server answers HTTP {error.code}")
+        reason = _ANSWERS.get(error.code, f"its server answers HTTP {error.code}")
     except (URLError, OSError, HTTPException, ValueError) as error:
-        said = _why(error.reason if isinstance(error, URLError) else error)
+        reason = _why(error.reason if isinstance(error, URLError) else error)
     else:
         return
-    raise store_error(address, said) from None
+    raise store_error(address, reason) from None
 
 
 def _why(reason: object) -> str:

@@ -47,21 +47,21 @@ class S3Objects:
         """
         first = _GLOB.search(self._key)
         if first is not None:
-            wanted = glob_pattern(self._key)
+            pattern = glob_pattern(self._key)
             below = self._key[: self._key.rfind("/", 0, first.start()) + 1]
             return self._data_files(
-                each for each in self._listed(below) if wanted.fullmatch(each["Key"])
+                listing for listing in self._listed(below) if pattern.fullmatch(listing["Key"])
             )
         if self._key and not self._key.endswith("/"):
             with _store_errors(self._address):
-                found = self._described()
-            if found is not None:
-                return [found]
+                described = self._described()
+            if described is not None:
+                return [described]
         folder = self._key.rstrip("/")
         return self._data_files(self._listed(f"{folder}/" if folder else ""))
 
     def _described(self) -> RemoteFile | None:
-        """The one object of this name; None where it is none."""
+        """The one object of this name; None if it is none."""
         from botocore.exceptions import ClientError
 
         try:
@@ -81,7 +81,9 @@ class S3Objects:
                 yield from page.get("Contents", ())
 
     def _data_files(self, listed: Iterable[Mapping[str, Any]]) -> list[RemoteFile]:
-        result = [self._file(each) for each in listed if kind_of(Path(each["Key"])) is not None]
+        result = [
+            self._file(listing) for listing in listed if kind_of(Path(listing["Key"])) is not None
+        ]
         if not result:
             raise store_error(
                 self._address,
@@ -98,7 +100,7 @@ class S3Objects:
         )
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
-        """The object's content; OperationalError where it is another one by now."""
+        """The object's content; OperationalError if it is another one by now."""
         key = file.address.removeprefix(f"s3://{self._bucket}/")
         with _store_errors(file.address):
             yield from self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=file.state[0])[
@@ -115,21 +117,21 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     """
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]]+\])", glob)
     known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    found = [
-        known.get(part) or (_letters(part) if part[:1] == "[" else re.escape(part))
-        for part in parts
+    expressions = [
+        known.get(piece) or (_letters(piece) if piece[:1] == "[" else re.escape(piece))
+        for piece in parts
     ]
-    return re.compile("".join(found) + "(?:/.*)?", re.DOTALL)
+    return re.compile("".join(expressions) + "(?:/.*)?", re.DOTALL)
 
 
-def _letters(part: str) -> str:
+def _letters(piece: str) -> str:
     """One of the letters between the brackets, or with ! none of them; never a /."""
-    letters = re.sub(r"([^A-Za-z0-9-])", r"\\\1", part[1:-1].removeprefix("!"))
-    return f"[^/{letters}]" if part[1] == "!" else f"(?!/)[{letters}]"
+    letters = re.sub(r"([^A-Za-z0-9-])", r"\\\1", piece[1:-1].removeprefix("!"))
+    return f"[^/{letters}]" if piece[1] == "!" else f"(?!/)[{letters}]"
 
 
 def _client(source: str) -> Any:
-    """boto3's client; requests are signed where there are credentials."""
+    """boto3's client; requests are signed if there are credentials."""
     try:
         import boto3
         from botocore import UNSIGNED
@@ -196,15 +198,15 @@ def _store_errors(address: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        said = _ANSWERS.get(_status(error), f"its store answers HTTP {_status(error)}")
+        reason = _ANSWERS.get(_status(error), f"its store answers HTTP {_status(error)}")
     except BotoCoreError as error:
         kind = type(error).__name__
         if any(word in kind for word in _NO_CREDENTIALS):
-            said = f"credentials cannot be had ({kind}); see AWS_PROFILE, ~/.aws, or log in again"
+            reason = f"credentials cannot be had ({kind}); see AWS_PROFILE, ~/.aws, or log in again"
         else:
-            said = f"its store cannot be reached, or ended too early ({kind}); see the network and AWS_ENDPOINT_URL"
+            reason = f"its store cannot be reached, or ended too early ({kind}); see the network and AWS_ENDPOINT_URL"
     except OSError as error:
-        said = f"its store cannot be reached ({type(error).__name__})"
+        reason = f"its store cannot be reached ({type(error).__name__})"
     else:
         return
-    raise store_error(address, said) from None
+    raise store_error(address, reason) from None

@@ -22,7 +22,7 @@ class RemoteFile:
 
     ``place`` is the path of its copy below the folder of all copies, with ``/``. ``state`` is what
     the store tells of its content, and another one once that is written; ``size`` is in bytes,
-    where the store tells it.
+    if the store tells it.
     """
 
     address: str
@@ -51,9 +51,9 @@ class FileStore(Protocol):
         ...
 
 
-def store_error(address: str, said: str) -> OperationalError:
-    """What is told where a file elsewhere cannot be had."""
-    return OperationalError(f"{address}: {said}")
+def store_error(address: str, reason: str) -> OperationalError:
+    """The error for a remote file that cannot be read."""
+    return OperationalError(f"{address}: {reason}")
 
 
 #: What is said of names that cannot be those of files,
@@ -61,9 +61,9 @@ def store_error(address: str, said: str) -> OperationalError:
 _NO_PLACE: Final = "cannot be the name of a file of this machine; rename it"
 
 
-def checked_place(address: str, place: str) -> str:
+def checked_place(address: str, path: str) -> str:
     """The path, which must stay below the folder of copies."""
-    for part in place.split("/"):
-        if part in ("", ".", "..") or "\0" in part or "\\" in part or len(part.encode()) > 255:
+    for name in path.split("/"):
+        if name in ("", ".", "..") or "\0" in name or "\\" in name or len(name.encode()) > 255:
             raise store_error(address, _NO_PLACE)
-    return place
+    return path

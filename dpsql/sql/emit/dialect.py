@@ -48,7 +48,7 @@ class Syntax:
         return sqlglot.Dialect.get_or_raise(self.name)
 
     def parse(self, text: str) -> exp.Expr:
-        """The tree of one statement or expression; SqlglotError where it cannot be read."""
+        """The tree of one statement or expression; SqlglotError if it cannot be read."""
         return sqlglot.parse_one(text, dialect=self.name)
 
     def write(self, tree: exp.Expr, *, copy: bool = True) -> str:
@@ -92,12 +92,12 @@ class Dialect(Syntax, ABC):
     @property
     @abstractmethod
     def source(self) -> Path:
-        """Where the owner's tables are."""
+        """The schema that holds the owner's tables."""
 
     @property
     @abstractmethod
     def derived(self) -> Path:
-        """Where the tables are that dpsql makes of released rows."""
+        """The schema that holds the tables dpsql makes of released rows."""
 
     @property
     @abstractmethod
@@ -114,7 +114,7 @@ class Dialect(Syntax, ABC):
 
     @abstractmethod
     def try_cast(self, value: exp.Expr, to: SqlType) -> exp.Expr:
-        """The value as another type, NULL where it has no form there. Doubles become the nearest
+        """The value as another type, NULL if it has no form there. Doubles become the nearest
         whole number.
         """
 
@@ -136,7 +136,7 @@ class Dialect(Syntax, ABC):
 
     @abstractmethod
     def hashed(self, key: str, values: Sequence[exp.Expr]) -> exp.Expr:
-        """A hash of the values, of which each may be NULL, and of a key."""
+        """A hash of the values, any of which may be NULL, and of a key."""
 
     @abstractmethod
     def character(self, code: int) -> exp.Expr:
@@ -177,10 +177,10 @@ class Dialect(Syntax, ABC):
         """The emitted expression, in a form that the engine computes for each row by itself."""
 
     @abstractmethod
-    def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
+    def tested_on_each_row(self, condition: exp.Expr, column: exp.Expr | None) -> exp.Expr:
         """The condition, in a form that the engine cannot decide before it reads the row.
 
-        ``read`` is a column that it reads if the condition stands in a subquery in an expression.
+        ``column`` is a column that it reads if the condition stands in a subquery in an expression.
         """
 
     @abstractmethod
@@ -215,7 +215,7 @@ class Dialect(Syntax, ABC):
         """Whether the query has a row; it reads columns of the row outside."""
 
     @abstractmethod
-    def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    def same(self, left_side: exp.Expr, right_side: exp.Expr) -> exp.Expr:
         """Equality in which NULL equals NULL, as the condition of a join."""
 
     @abstractmethod
@@ -228,32 +228,33 @@ class Dialect(Syntax, ABC):
     def sum(self, value: exp.Expr) -> exp.Expr:
         """The exact sum of whole numbers of at most 128 bits in a group; NULL without a value."""
 
-    def equal(self, left: str, right: str, name: str) -> exp.Expr:
+    def equal(self, left_side: str, right_side: str, name: str) -> exp.Expr:
         """Equality of the same column of two relations;
         keys may be NULL and then equal each other, units never are.
         """
-        columns = node.column(left, name), node.column(right, name)
+        columns = node.column(left_side, name), node.column(right_side, name)
         return (
             exp.EQ(this=columns[0], expression=columns[1]) if name == "u" else self.same(*columns)
         )
 
     def total_form(self, function: str, *arguments: exp.Expr) -> exp.Expr:
         """The total form of a function applied to emitted arguments;
-        StatementError (E_FUNC) where there is none.
+        StatementError (E_FUNC) if there is none.
         """
         form = self.total_forms.get(function)
         return self.lacks(function.upper()) if form is None else form(*arguments)
 
     def source_name(self, table: str) -> str:
         """The whole name of a table of the owner, as SQL has it."""
-        return ".".join(f'"{part}"' for part in (*self.source, table) if part)
+        return ".".join(f'"{name}"' for name in (*self.source, table) if name)
 
     def cast(self, value: exp.Expr, to: SqlType | Width) -> exp.Cast:
         """The value as another type, where every value has a form there."""
         return exp.Cast(this=value, to=self.data_type(self.type_name(to)))
 
-    def lacks(self, what: str) -> NoReturn:
+    def lacks(self, construct: str) -> NoReturn:
         """Refuse what the dialect has no form of."""
         raise StatementError(
-            "E_FUNC", f"{self.title} has no form of {what} that gives a value or NULL on every row"
+            "E_FUNC",
+            f"{self.title} has no form of {construct} that gives a value or NULL on every row",
         )

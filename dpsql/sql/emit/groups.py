@@ -51,7 +51,7 @@ def _with_places(
     unit = node.column(alias, UNIT)
     hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(key.copy() for key in keys)])
     order = [exp.Ordered(this=key, nulls_first=True) for key in (hashed, *keys)]
-    place = exp.Window(
+    rank = exp.Window(
         this=exp.Anonymous(this="DENSE_RANK"),
         partition_by=[unit],
         order=exp.Order(expressions=order),
@@ -59,4 +59,4 @@ def _with_places(
     columns: list[exp.Expr] = [
         node.column(alias, f"c{number}") for number in range(len(groups.child.branches[0].columns))
     ]
-    return node.select([*columns, node.aliased(place, _PLACE)], rows, where=has_unit)
+    return node.select([*columns, node.aliased(rank, _PLACE)], rows, where=has_unit)

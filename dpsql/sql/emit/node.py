@@ -75,19 +75,19 @@ def operand(node: exp.Expr) -> exp.Expr:
     return node if isinstance(node, _CLOSED) else paren(node)
 
 
-def plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def plus(first: exp.Expr, second: exp.Expr) -> exp.Expr:
     """The sum of two numbers."""
-    return exp.Add(this=operand(left), expression=operand(right))
+    return exp.Add(this=operand(first), expression=operand(second))
 
 
-def times(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def times(first: exp.Expr, second: exp.Expr) -> exp.Expr:
     """The product of two numbers."""
-    return exp.Mul(this=operand(left), expression=operand(right))
+    return exp.Mul(this=operand(first), expression=operand(second))
 
 
-def compare(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def compare(kind: type[exp.Binary], first: exp.Expr, second: exp.Expr) -> exp.Expr:
     """A comparison of that kind."""
-    return kind(this=operand(left), expression=operand(right))
+    return kind(this=operand(first), expression=operand(second))
 
 
 def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
@@ -108,15 +108,17 @@ FEW = 16
 
 
 def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
-    """The AND of the conditions; None where there is none."""
+    """The AND of the conditions; None if there is none."""
     if len(conditions) > FEW:
         return balanced(conditions, exp.And)
-    whole: exp.Expr | None = None
+    conjunction: exp.Expr | None = None
     for condition in conditions:
-        whole = (
-            condition if whole is None else exp.And(this=paren(whole), expression=paren(condition))
+        conjunction = (
+            condition
+            if conjunction is None
+            else exp.And(this=paren(conjunction), expression=paren(condition))
         )
-    return whole
+    return conjunction
 
 
 def balanced(parts: Sequence[exp.Expr], kind: type[exp.Binary]) -> exp.Expr:
@@ -126,13 +128,13 @@ def balanced(parts: Sequence[exp.Expr], kind: type[exp.Binary]) -> exp.Expr:
     >>> balanced([exp.column(name) for name in "abcde"], exp.DPipe).sql()
     '((a || b) || (c || d)) || e'
     """
-    left = list(parts)
-    while len(left) > 1:
-        pairs = zip(left[::2], left[1::2], strict=False)
-        left = [kind(this=operand(one), expression=operand(two)) for one, two in pairs] + left[
-            len(left) // 2 * 2 :
-        ]
-    return left[0]
+    remaining = list(parts)
+    while len(remaining) > 1:
+        pairs = zip(remaining[::2], remaining[1::2], strict=False)
+        remaining = [
+            kind(this=operand(one), expression=operand(two)) for one, two in pairs
+        ] + remaining[len(remaining) // 2 * 2 :]
+    return remaining[0]
 
 
 def aliased(node: exp.Expr, text: str) -> exp.Alias:
@@ -167,7 +169,7 @@ def select(
 
 
 def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) -> exp.Join:
-    """JOIN … ON, LEFT JOIN … ON, or CROSS JOIN where there is no condition."""
+    """JOIN … ON, LEFT JOIN … ON, or CROSS JOIN if there is no condition."""
     return exp.Join(this=source, on=on, side=side, kind="CROSS" if on is None else None)
 
 
@@ -179,10 +181,10 @@ def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> 
 
 
 def or_zero(value: exp.Expr) -> exp.Expr:
-    """The value, 0 where it is NULL."""
+    """The value, 0 if it is NULL."""
     return exp.Coalesce(this=value, expressions=[integer(0)])
 
 
-def either(left: exp.Expr | None, right: exp.Expr) -> exp.Expr:
-    """The OR of the two; the second alone where there is no first."""
-    return right if left is None else exp.Or(this=left, expression=right)
+def either(first: exp.Expr | None, second: exp.Expr) -> exp.Expr:
+    """The OR of the two; the second alone if there is no first."""
+    return second if first is None else exp.Or(this=first, expression=second)

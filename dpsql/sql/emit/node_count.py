@@ -46,18 +46,18 @@ def _nodes(tree: exp.Expr) -> int:
     total = 0
     pending = [(tree, 1)]
     while pending:
-        each, times = pending.pop()
-        if each._meta is not None and _KEPT in each._meta:
-            total += each._meta[_KEPT] * times
+        expression, times = pending.pop()
+        if expression._meta is not None and _KEPT in expression._meta:
+            total += expression._meta[_KEPT] * times
             continue
         total += times
-        if isinstance(each, exp.Column):
+        if isinstance(expression, exp.Column):
             continue
-        for name, value in each.args.items():
-            twice = 2 * times if name == "this" and isinstance(each, exp.Nullif) else times
+        for name, value in expression.args.items():
+            twice = 2 * times if name == "this" and isinstance(expression, exp.Nullif) else times
             pending += [
-                (part, twice)
-                for part in (value if isinstance(value, list) else [value])
-                if isinstance(part, exp.Expr)
+                (child, twice)
+                for child in (value if isinstance(value, list) else [value])
+                if isinstance(child, exp.Expr)
             ]
     return total

@@ -43,12 +43,14 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
 
     The value is clamped to the grid's own ends, so that no rounding can leave them. NaN is greater
     than every number in the engine and takes the upper end. GREATEST and LEAST skip NULL and would
-    make an end of it, so they stand where the value is not NULL.
+    make an end of it, so they are applied only if the value is not NULL.
     """
-    whole = grid.size == 1 and isinstance(argument, ColumnRef) and argument.type.kind == "integer"
-    value = native(dialect, argument) if whole else double(dialect, argument)
-    low = node.integer(grid.low) if whole else number(float(grid.low * grid.size))
-    high = node.integer(grid.high) if whole else number(float(grid.high * grid.size))
+    is_integer = (
+        grid.size == 1 and isinstance(argument, ColumnRef) and argument.type.kind == "integer"
+    )
+    value = native(dialect, argument) if is_integer else double(dialect, argument)
+    low = node.integer(grid.low) if is_integer else number(float(grid.low * grid.size))
+    high = node.integer(grid.high) if is_integer else number(float(grid.high * grid.size))
     clamped = dialect.least(dialect.greatest(value.copy(), low), high)
     scaled = clamped if grid.size == 1 else node.times(clamped, number(grid.factor))
     steps: exp.Expr = dialect.try_cast(scaled, INTEGER)
@@ -67,14 +69,14 @@ def in_wide_steps(dialect: Dialect, argument: Expression, step: Fraction) -> exp
     return dialect.cast(_clamped(dialect, argument, number(float(1 / step)), MOST_STEPS), "wide")
 
 
-def in_parts(dialect: Dialect, argument: Expression, whole: Expression) -> exp.Expr:
-    """The argument in steps of which ``whole`` has `PARTS`, clamped to ±`MOST_PARTS`;
+def in_parts(dialect: Dialect, argument: Expression, norm: Expression) -> exp.Expr:
+    """The argument in steps, `PARTS` to one ``norm``, clamped to ±`MOST_PARTS`;
     NULL stays NULL.
 
-    ``whole`` is a released number above 0.
+    ``norm`` is a released number above 0.
     """
     parts = exp.Div(
-        this=number(float(PARTS)), expression=double(dialect, whole), typed=False, safe=False
+        this=number(float(PARTS)), expression=double(dialect, norm), typed=False, safe=False
     )
     return dialect.try_cast(_clamped(dialect, argument, node.paren(parts), MOST_PARTS), INTEGER)
 
@@ -94,7 +96,7 @@ def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr 
     in units of the argument.
 
     The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds
-    it is larger than it need be, NaN is above everything, and NULL may count as 0. None where no
+    it is larger than it need be, NaN is above everything, and NULL may count as 0. None if no
     cheap expression tells.
     """
     half = number(float(grid.size / 2))
@@ -127,14 +129,14 @@ def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
 
 
 def product(
-    dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum
+    dialect: Dialect, left_side: Expression, right_side: Expression, grid: ProductQuantum
 ) -> exp.Expr:
     """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in
     size; NULL where either is NULL."""
-    first = quantised(dialect, left, grid.left, grid.left.middle)
+    first = quantised(dialect, left_side, grid.left, grid.left.middle)
     if grid.left.reach * grid.right.reach >= MOST_BIGINT:
         first = dialect.cast(first, "wide")
-    value = node.times(first, quantised(dialect, right, grid.right, grid.right.middle))
+    value = node.times(first, quantised(dialect, right_side, grid.right, grid.right.middle))
     if grid.divisor > 1:
         value = dialect.quotient(
             node.paren(node.plus(value, node.integer(grid.added))), node.integer(grid.divisor)
@@ -152,7 +154,7 @@ def dispersion_of(
     argument: Expression,
     when: Callable[[exp.Expr], exp.Expr],
 ) -> exp.Expr:
-    """The variance or deviation of a group's values, NULL where it has too few;
+    """The variance or deviation of a group's values, NULL if it has too few;
     ``when`` keeps what a FILTER keeps.
 
     Sums are of integers from the middle of the bounds, so that they do not depend on the order of
@@ -176,7 +178,7 @@ def _less_one(count: exp.Expr) -> exp.Expr:
 
 
 def _over(value: exp.Expr, rows: exp.Expr) -> exp.Expr:
-    """The value divided by a number of rows, NULL where there are none."""
+    """The value divided by a number of rows, NULL if there are none."""
     known = exp.Nullif(this=rows.copy(), expression=node.integer(0))
     return exp.Div(this=node.paren(value), expression=known, typed=False, safe=False)
 

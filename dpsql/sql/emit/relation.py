@@ -59,21 +59,21 @@ def from_clause(
     """The first source, the joins in order, and the conditions of WHERE.
 
     An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left
-    out behind it: an engine that finds one side of an inner join empty does not read the other, and
-    would tell that by its time. So it would by leaving out blocks of rows of which none can fulfil
+    out after it: an engine that finds one side of an inner join empty does not read the other, and
+    would tell that by its time. So it would by leaving out blocks in which no row can fulfil
     a condition.
     """
     order = join_order(relation)
     source, joins = _leaf(dialect, order.steps[0].source)
     conditions = [
-        _keep_left_join(dialect, native(dialect, each), order)
-        if _is_of_later(each, order)
-        else _read(dialect, each)
-        for each in order.where
+        _keep_left_join(dialect, native(dialect, condition), order)
+        if _is_of_later(condition, order)
+        else _read(dialect, condition)
+        for condition in order.where
     ]
     for step in order.steps[1:]:
         right, hops = _leaf(dialect, step.source)
-        on = node.conjoined([_read(dialect, each) for each in step.on])
+        on = node.conjoined([_read(dialect, condition) for condition in step.on])
         ties = [] if dialect.reads_every_side else _ties(step, order)
         if step.kind != "inner":
             joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
@@ -88,10 +88,10 @@ def from_clause(
             for join in joins[-1 - len(hops) :]:
                 join.meta[INNER] = True
             equal = [
-                node.compare(exp.EQ, native(dialect, own), native(dialect, other))
-                for own, other in ties
+                node.compare(exp.EQ, native(dialect, source_column), native(dialect, other))
+                for source_column, other in ties
             ]
-            conditions += [_keep_left_join(dialect, each, order) for each in equal]
+            conditions += [_keep_left_join(dialect, condition, order) for condition in equal]
     return source, joins, conditions
 
 
@@ -107,17 +107,17 @@ def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
 def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[ColumnRef, ColumnRef]]:
     """The equalities that make a row of a private source a partner, or give it its parents.
 
-    None where the engine may join the source in whatever way it likes.
+    None if the engine may join the source in whatever way it likes.
     """
     if unit_of(step.source) is None or order.outside or outer_columns(step.source):
         return []
-    found = [
-        (own, other)
-        for own, other in equalities(step.on)
-        if own.relation == step.source.alias != other.relation
+    ties = [
+        (source_column, other)
+        for source_column, other in equalities(step.on)
+        if source_column.relation == step.source.alias != other.relation
     ]
     hops = step.source.hops if isinstance(step.source, Scan) and step.source.keep is None else ()
-    return [found[0], *((hop.parent, hop.child) for hop in hops)] if found else []
+    return [ties[0], *((hop.parent, hop.child) for hop in hops)] if ties else []
 
 
 def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
@@ -133,33 +133,31 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
 def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
     """The condition.
 
-    Where it reads one source alone, it is written so that the engine tests it on every row.
+    If it reads one source alone, it is written so that the engine tests it on every row.
 
     Otherwise the engine could leave out blocks of the source by its statistics,
     and of sources that are equated with it.
     """
-    read = list(columns(condition))
-    if len({column.relation for column in read}) != 1:
+    columns_read = list(columns(condition))
+    if len({column.relation for column in columns_read}) != 1:
         return native(dialect, condition)
-    return _opaque_condition(dialect, native(dialect, condition), read[0])
+    return _opaque_condition(dialect, native(dialect, condition), columns_read[0])
 
 
-def _opaque_condition(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
-    """The condition in a form that is true where it was,
+def _opaque_condition(dialect: Dialect, condition: exp.Expr, columns_read: Expression) -> exp.Expr:
+    """The condition in a form that is true if it was,
     but that the engine cannot decide before it reads the row.
 
     The form compares a column with itself. In a subquery in an expression that is a column of the
     rows outside, so that the engine tests it after it has read, and in a source of such a subquery
     a column that the condition reads.
     """
-    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else None
+    other = native(dialect, _OUTSIDE.get() or columns_read) if _BESIDE.get() else None
     return dialect.tested_on_each_row(condition, other)
 
 
 def _keep_left_join(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
-    """The condition in a form of which the engine does not know that rows without a partner fail
-    it.
-
+    """The condition in a form that hides from the engine that rows without a partner fail it.
     If it knew, it would turn the LEFT JOINs into inner joins.
     """
     return _opaque_condition(dialect, condition, _of_the_first(order.steps[0].source))
@@ -197,7 +195,7 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             with _set(_OUTSIDE, None), _set(OUTER, _outer(leaf)):
                 return node.subquery(_derived(dialect, leaf), leaf.alias), []
         case Constants(alias=alias, rows=rows):
-            typed = [[_typed(dialect, each) for each in row] for row in rows]
+            typed = [[_typed(dialect, value) for value in row] for row in rows]
             return dialect.values(typed, alias, [f"c{index}" for index in range(len(rows[0]))]), []
         case _:
             assert_never(leaf)
@@ -210,8 +208,8 @@ def _derived(dialect: Dialect, leaf: PerUnit | Groups | Compound) -> exp.Query:
         case Groups(child=child):
             unit = unit_of(child)
             assert unit is not None
-            keys = [key(dialect, each) for _, each in leaf.keys]
-            aggregates = [unit_aggregate(dialect, each) for _, each in leaf.aggregates]
+            keys = [key(dialect, expression) for _, expression in leaf.keys]
+            aggregates = [unit_aggregate(dialect, expression) for _, expression in leaf.aggregates]
             has_unit = owned(dialect, child, unit)
             return groups_select(
                 dialect,
@@ -254,28 +252,28 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
 def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     """The branches combined.
 
-    Where there are several, each drops rows without a unit and has its values in one form.
+    If there are several, each drops rows without a unit and has its values in one form.
     """
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect":
         return dialect.intersected(selects, private=unit_of(compound) is not None)
-    whole: exp.Query = selects[0]
+    query: exp.Query = selects[0]
     for select in selects[1:]:
         match compound.operator:
             case "union all" | "union":
-                whole = exp.Union(
-                    this=whole, expression=select, distinct=compound.operator == "union"
+                query = exp.Union(
+                    this=query, expression=select, distinct=compound.operator == "union"
                 )
             case "intersect all":
-                whole = exp.Intersect(this=whole, expression=select, distinct=False)
+                query = exp.Intersect(this=query, expression=select, distinct=False)
             case "except" | "except all":
-                whole = exp.Except(
-                    this=whole, expression=select, distinct=compound.operator == "except"
+                query = exp.Except(
+                    this=query, expression=select, distinct=compound.operator == "except"
                 )
             case _:
                 assert_never(compound.operator)
-    return whole
+    return query
 
 
 def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:

@@ -121,8 +121,8 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             parts = _alike(dialect, arguments, places)
             if function != "coalesce" and dialect.reads_flat(function):
                 parts = [
-                    dialect.flat(each, argument)
-                    for each, argument in zip(parts, arguments, strict=True)
+                    dialect.flat(emitted_argument, argument)
+                    for emitted_argument, argument in zip(parts, arguments, strict=True)
                 ]
             return dialect.total_form(function, *parts)
         case Call():
@@ -164,16 +164,16 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     ]
     if dialect.reads_flat(call.function):
         emitted = [
-            dialect.flat(each, argument)
-            for each, argument in zip(emitted, call.arguments, strict=True)
+            dialect.flat(emitted_argument, argument)
+            for emitted_argument, argument in zip(emitted, call.arguments, strict=True)
         ]
-    whole = dialect.total_form(call.function, *emitted)
+    value = dialect.total_form(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
-    return dialect.try_cast(whole, DATE) if keeps_date else whole
+    return dialect.try_cast(value, DATE) if keeps_date else value
 
 
 def _whole(dialect: Dialect, expression: Expression, places: Places | None) -> Whole:
-    return whole_number(dialect, expression, lambda part: native(dialect, part, places))
+    return whole_number(dialect, expression, lambda argument: native(dialect, argument, places))
 
 
 def _bigint(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
@@ -189,7 +189,7 @@ def _bigint(dialect: Dialect, expression: Expression, places: Places | None) -> 
 
 
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
-    """The first argument in its own type, NULL where it equals the second."""
+    """The first argument in its own type, NULL if it equals the second."""
     first, second = call.arguments
     if first.type.is_numeric:
         return dialect.total_form(
@@ -200,8 +200,10 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         dialect.flat(value, argument)
         for value, argument in zip(values, call.arguments, strict=True)
     ]
-    whole = dialect.total_form("nullif", *parts)
-    return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
+    result = dialect.total_form("nullif", *parts)
+    return (
+        dialect.try_cast(result, DATE) if first.type.kind == "date" != second.type.kind else result
+    )
 
 
 def _carried(dialect: Dialect, argument: Expression, places: Places | None) -> exp.Expr:
@@ -255,15 +257,15 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     if is_whole(argument) and target.kind == "integer":
         return _bigint(dialect, argument, places)
     value = (double if argument.type.kind == "decimal" else native)(dialect, argument, places)
-    whole = (target.precision or 0) - (target.scale or 0)
+    whole_digits = (target.precision or 0) - (target.scale or 0)
     if (
         argument.type.kind != "integer"
         or is_double(argument)
         or target.kind != "decimal"
-        or (whole > _INTEGER_DIGITS and not is_whole(argument))
+        or (whole_digits > _INTEGER_DIGITS and not is_whole(argument))
     ):
         return dialect.try_cast(value, target)
-    ends = ((exp.GT, -(10**whole)), (exp.LT, 10**whole))
+    ends = ((exp.GT, -(10**whole_digits)), (exp.LT, 10**whole_digits))
     fits = node.balanced(
         [node.compare(kind, value.copy(), node.integer(end)) for kind, end in ends], exp.And
     )
@@ -299,19 +301,19 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     timestamps."""
     call = whole_comparison(call)
     integers = all(argument.type.kind == "integer" for argument in call.arguments)
-    whole = integers and not any(map(is_double, call.arguments))
-    if integers and not whole and any(map(is_large, call.arguments)):
+    as_integers = integers and not any(map(is_double, call.arguments))
+    if integers and not as_integers and any(map(is_large, call.arguments)):
         return dialect.total_form(
             call.function, *(_whole(dialect, argument, places).tree for argument in call.arguments)
         )
     decimals = (
         None
-        if whole
-        else compared_as_decimals(dialect, call, lambda part: native(dialect, part, places))
+        if as_integers
+        else compared_as_decimals(dialect, call, lambda argument: native(dialect, argument, places))
     )
     if decimals is not None:
         return decimals
-    exact = whole or all(
+    exact = as_integers or all(
         isinstance(argument, ColumnRef) and argument.type == call.arguments[0].type
         for argument in call.arguments
     )
@@ -326,8 +328,8 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         or any(argument.type.kind == "text" for argument in call.arguments)
     ):
         parts = [
-            dialect.flat(each, argument)
-            for each, argument in zip(parts, call.arguments, strict=True)
+            dialect.flat(emitted_argument, argument)
+            for emitted_argument, argument in zip(parts, call.arguments, strict=True)
         ]
     return dialect.total_form(call.function, *parts)
 

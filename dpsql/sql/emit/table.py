@@ -32,7 +32,7 @@ def table_by_name(dialect: Dialect, table: str, alias: str, derived: bool = Fals
 
 
 def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
-    """The table; where its texts are cut, a subquery of all that is read of it,
+    """The table; if its texts are cut, a subquery of all that is read of it,
     so that nothing else has them whole.
     """
     table = table_by_name(dialect, scan.table, scan.alias, scan.derived)
@@ -108,23 +108,23 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
 
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
-    read = [
+    order_columns = [
         node.aliased(without_sign(column.copy()), name) if name in keep.doubles else column
         for name, column in zip(keep.columns, columns, strict=True)
     ]
-    outputs = [*read, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
+    outputs = [*order_columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
     free = rows([output.copy() for output in outputs], [look_up_crowded()], outside)
     hashed = dialect.hashed(HASH_KEY, [column.copy() for column in columns])
     order = [
-        exp.Ordered(this=each, nulls_first=True)
-        for each in (hashed, *(column.copy() for column in columns))
+        exp.Ordered(this=expression, nulls_first=True)
+        for expression in (hashed, *(column.copy() for column in columns))
     ]
-    place = exp.Window(
+    rank = exp.Window(
         this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order)
     )
     several = dialect.is_listed(node.column("crowded", "u"), unit.copy())
-    ranked = rows([*outputs, node.aliased(place, _PLACE)], [look_up_crowded()], several)
+    ranked = rows([*outputs, node.aliased(rank, _PLACE)], [look_up_crowded()], several)
     first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
     cut = node.select(
         [node.column("ranked", name) for name in names],

@@ -21,7 +21,9 @@ TotalForm: TypeAlias = Callable[..., Node]
 
 def binary(kind: type[exp.Binary]) -> TotalForm:
     """The total form of an operator that cannot fail on what it is given."""
-    return lambda left, right: kind(this=exp.Paren(this=left), expression=exp.Paren(this=right))
+    return lambda left_side, right_side: kind(
+        this=exp.Paren(this=left_side), expression=exp.Paren(this=right_side)
+    )
 
 
 def call(name: str) -> TotalForm:
@@ -30,33 +32,35 @@ def call(name: str) -> TotalForm:
 
 
 def case(condition: Node, value: Node) -> Node:
-    """The value where the condition holds, else NULL."""
+    """The value if the condition holds, else NULL."""
     return exp.Case(ifs=[exp.If(this=condition, true=value)])
 
 
-def compare(kind: type[exp.Binary], left: Node, right: Node) -> Node:
+def compare(kind: type[exp.Binary], left_side: Node, right_side: Node) -> Node:
     """A comparison in which nothing binds closer than it should."""
-    return kind(this=exp.Paren(this=left), expression=exp.Paren(this=right))
+    return kind(this=exp.Paren(this=left_side), expression=exp.Paren(this=right_side))
 
 
-def both(left: Node, right: Node) -> Node:
+def both(left_side: Node, right_side: Node) -> Node:
     """The AND of two conditions."""
-    return exp.And(this=exp.Paren(this=left), expression=exp.Paren(this=right))
+    return exp.And(this=exp.Paren(this=left_side), expression=exp.Paren(this=right_side))
 
 
 def not_zero(node: Node) -> Node:
-    """The divisor, NULL where it is zero."""
+    """The divisor, NULL if it is zero."""
     return exp.Nullif(this=node, expression=number(0.0))
 
 
-def divided(left: Node, right: Node) -> Node:
-    """The quotient of two doubles, NULL where the divisor is zero."""
-    return exp.Div(this=exp.Paren(this=left), expression=not_zero(right), typed=False, safe=False)
+def divided(left_side: Node, right_side: Node) -> Node:
+    """The quotient of two doubles, NULL if the divisor is zero."""
+    return exp.Div(
+        this=exp.Paren(this=left_side), expression=not_zero(right_side), typed=False, safe=False
+    )
 
 
-def remainder(left: Node, right: Node) -> Node:
-    """The remainder of two doubles, NULL where the divisor is zero."""
-    return exp.Mod(this=exp.Paren(this=left), expression=not_zero(right))
+def remainder(left_side: Node, right_side: Node) -> Node:
+    """The remainder of two doubles, NULL if the divisor is zero."""
+    return exp.Mod(this=exp.Paren(this=left_side), expression=not_zero(right_side))
 
 
 def is_null(value: Node) -> Node:
@@ -85,5 +89,5 @@ def first_known(value: Node, *others: Node) -> Node:
 
 
 def unless(value: Node, unwanted: Node) -> Node:
-    """The value, NULL where it equals the other."""
+    """The value, NULL if it equals the other."""
     return exp.Nullif(this=value, expression=unwanted)

@@ -77,8 +77,12 @@ def whole_number(dialect: Dialect, expression: Expression, emit: Emit) -> Whole:
             return Whole(dialect.cast(emit(expression), INTEGER), leaf_reach(expression))
         case ColumnRef() | Subquery() | Call() | Case():
             tree = emit(expression)
-            own = is_own_integer(expression)
-            convert = dialect.cast if own and isinstance(expression, Call) else dialect.try_cast
+            is_engine_integer = is_own_integer(expression)
+            convert = (
+                dialect.cast
+                if is_engine_integer and isinstance(expression, Call)
+                else dialect.try_cast
+            )
             return Whole(convert(tree, INTEGER), leaf_reach(expression))
         case Cast():
             return Whole(emit(expression), leaf_reach(expression))
@@ -104,7 +108,7 @@ def compared_as_decimals(dialect: Dialect, comparison: Call, emit: Emit) -> exp.
 
 
 def narrow(dialect: Dialect, value: Whole) -> Whole:
-    """The number in 64 bits; NULL where it has more."""
+    """The number in 64 bits; NULL if it has more."""
     if not value.is_wide:
         return value
     low, high = (dialect.cast(node.integer(end), "wide") for end in (LEAST, MOST))

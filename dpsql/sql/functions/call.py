@@ -50,7 +50,7 @@ def is_quoted(expression: Expression) -> bool:
 
 
 def resolved(expression: Expression, target: SqlType) -> Expression:
-    """A quoted constant as a value of the type, refused at its place where it writes none;
+    """A quoted constant as a value of the type, refused at its place if it writes none;
     any other as it is.
     """
     if not isinstance(expression, Literal) or expression.quoted_at is None or target.kind == "text":
@@ -145,9 +145,9 @@ LONGEST = 1_000
 def call(
     function: str, arguments: list[Expression], node: exp.Expr, result: SqlType | None = None
 ) -> Expression:
-    """The function applied to typed arguments; refused where a type does not fit.
+    """The function applied to typed arguments; refused if a type does not fit.
 
-    ``result`` is the type where it follows from more than those of the arguments.
+    ``result`` is the type if it follows from more than those of the arguments.
     """
     entry = FUNCTIONS[function]
     most = len(entry.parameters) if not entry.parameters[-1].endswith("*") else len(arguments)
@@ -316,7 +316,7 @@ ReadNode: TypeAlias = Callable[[exp.Expr], Expression]
 
 
 def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
-    """The node as a condition; refused where it is not true or false."""
+    """The node as a condition; refused if it is not true or false."""
     expression = resolved(read(node), BOOLEAN)
     if expression.type != BOOLEAN and expression != literal.NULL:
         refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)

@@ -16,8 +16,9 @@ LONGEST = 1_000
 
 
 def liked(function: str, value: Expression, pattern: Expression) -> Expression:
-    """LIKE or ILIKE in linear time: as it is, as a regular expression,
-    or behind a check of the pattern.
+    """LIKE or ILIKE in linear time.
+
+    It stays as it is, becomes a regular expression, or is guarded by a check of the pattern.
     """
     known = _constant(pattern)
     if known is None:
@@ -54,7 +55,7 @@ def _runs(pattern: str) -> int:
 
 def _constant(pattern: Expression) -> str | None:
     """The text of a pattern that is put together of constants;
-    None where it is not known before the data are.
+    None if it is not known before the data are.
     """
     match pattern:
         case Literal(value=str() as text):
@@ -74,7 +75,7 @@ def _constant(pattern: Expression) -> str | None:
 
 
 def _bounded(value: Expression, pattern: Expression) -> Expression:
-    """The pattern, NULL where it has so many % that the engine could go back over the text again
+    """The pattern, NULL if it has so many % that the engine could go back over the text again
     and again.
     """
     without = Call("replace", (pattern, Literal("%", TEXT), Literal("", TEXT)), TEXT)

@@ -1,6 +1,6 @@
 """Which expressions may be NaN, as the engine computes them, and so are read as NULL.
 
-No column and no constant is NaN: where a table or a released one is read, NaN is NULL. Arithmetic
+No column and no constant is NaN: if a table or a released one is read, NaN is NULL. Arithmetic
 of infinite numbers makes it, and a text may write it; arithmetic of NaN is NaN again. Proved in
 ``docs/proofs/expression.md``.
 """

@@ -43,7 +43,7 @@ class Function:
     give the engine's own integers and the others DOUBLE. ``jumps`` are those that need a decimal to
     be the double nearest to it, since their value changes at once. ``cost`` is how long a call
     takes. ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`, and
-    ``note`` says where the value is not that of plain DuckDB.
+    ``note`` says when the value is not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]

@@ -163,7 +163,7 @@ def _digits_of(part: Expression) -> tuple[int, int] | None:
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
-    """The whole numbers of which arithmetic, or a choice, is made."""
+    """The whole numbers that arithmetic, or a choice, is made of."""
     match expression:
         case Case():
             return results(expression)
@@ -180,7 +180,7 @@ def results(case: Case) -> tuple[Expression, ...]:
 
 
 def result_reach(expression: Call | Case, *inner: Interval) -> Interval:
-    """Where the value lies if the operands lie in these intervals."""
+    """The interval of the value if the operands lie in these intervals."""
     function = "case" if isinstance(expression, Case) else expression.function
     match function:
         case "+" | "-" | "*":
@@ -224,7 +224,7 @@ def _quotient(dividend: Interval, divisor: Interval) -> Interval:
 
 
 def leaf_reach(expression: Expression) -> Interval:
-    """Where a whole number lies that is no arithmetic of others, by its type and function alone."""
+    """The interval of a whole number that is no arithmetic of others, by its type and function alone."""
     match expression:
         case Literal(value=int(value)):
             return span(value, value)
@@ -252,7 +252,7 @@ def is_own_integer(expression: Expression) -> bool:
 
 
 def _sizes(expression: Expression) -> tuple[Interval, Fraction]:
-    """Where a number lies, and the size of the largest that it is computed of;
+    """The interval of a number, and the size of the largest that it is computed of;
     0 for what is a DOUBLE already.
     """
     if isinstance(expression, Call | Case) and is_arithmetic(expression):

@@ -56,8 +56,8 @@ class Child:
         self._cursors: dict[int, OpenedCursor] = {}
 
     def listen(self) -> None:
-        """Take requests from the pipe; an interrupt is not queued behind what it shall end,
-        nor whether it is heard.
+        """Take requests from the pipe; an interrupt is not queued after the work that it ends,
+        nor is the question whether the process reacts.
         """
         while True:
             message = self._pipe.receive()
@@ -75,7 +75,7 @@ class Child:
         while True:
             request = self._requests.get()
             try:
-                answer = self._answer(request)
+                reply = self._answer(request)
             except UnfitColumn as error:
                 unfit = {
                     "table": error.table,
@@ -83,19 +83,19 @@ class Child:
                     "file": error.file,
                     "line": error.line,
                 }
-                answer = EngineMessage(error.word, request.number, unfit)
+                reply = EngineMessage(error.word, request.number, unfit)
             except NotOpened as error:
-                answer = EngineMessage("not opened", request.number, {"kind": error.kind})
+                reply = EngineMessage("not opened", request.number, {"kind": error.kind})
             except (duckdb.FatalException, duckdb.InternalException):
                 os._exit(1)  # after a fault of its own DuckDB answers nobody any more
             except Exception as error:
-                answer = EngineMessage("failed", request.number, {"kind": type(error).__name__})
+                reply = EngineMessage("failed", request.number, {"kind": type(error).__name__})
             try:
-                self._pipe.send(answer)
+                self._pipe.send(reply)
             except Exception:
                 with suppress(Exception):
                     self._pipe.send(EngineMessage("failed", request.number))
-            del answer, request
+            del reply, request
 
     def _answer(self, request: EngineMessage) -> EngineMessage:
         asked: Mapping[str, Callable[[EngineMessage], EngineMessage]] = {
@@ -111,9 +111,13 @@ class Child:
         """Names and types, before the data are open; what they were read of is what is opened."""
         if self._opened is not None:
             raise NotOpened
-        said = request.said
+        fields = request.said
         facts = held_facts(
-            said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], held=self._held
+            fields["path"],
+            fields["kind"],
+            csv_heard(fields["csv"]),
+            fields["tables"],
+            held_files=self._held,
         )
         return EngineMessage("done", request.number, {}, facts)
 

@@ -66,7 +66,7 @@ class EngineProcess:
     it ends.
 
     That thread is its parent in the eyes of Linux, which ends the process with it. OperationalError
-    where none can be begun. For the audit it ``serves`` attempts in the engine's place, under the
+    if none can be begun. For the audit it ``serves`` attempts in the engine's place, under the
     same limits.
     """
 
@@ -122,25 +122,27 @@ class EngineProcess:
         assert self._process is not None
         return self._process.pid
 
-    def ask(self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> EngineMessage:
-        """The answer to a request; Died where the process ends before it is there,
+    def ask(
+        self, word: str, fields: dict[str, Any], rows: Sequence[ValueRows] = ()
+    ) -> EngineMessage:
+        """The answer to a request; Died if the process ends before it is there,
         GivenUp for who was ended.
         """
-        return self.awaited(self.asked(word, said, rows))
+        return self.awaited(self.asked(word, fields, rows))
 
     def asked(
-        self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()
+        self, word: str, fields: dict[str, Any], rows: Sequence[ValueRows] = ()
     ) -> Future[EngineMessage]:
-        """The answer to a request as it will be; Died where the process has ended."""
-        answer: Future[EngineMessage] = Future()
+        """The answer to a request as it will be; Died if the process has ended."""
+        reply: Future[EngineMessage] = Future()
         number = next(self._numbers)
         with self._lock:
             if not self.alive:
                 raise ProcessDied(self._why)
-            self._waiting[number] = answer
+            self._waiting[number] = reply
         try:
             assert self._pipe is not None
-            self._pipe.send(EngineMessage(word, number, said, rows))
+            self._pipe.send(EngineMessage(word, number, fields, rows))
         except BaseException as error:
             self._waiting.pop(number, None)
             if self._pipe is not None and self._pipe.torn:
@@ -149,15 +151,15 @@ class EngineProcess:
                 self._attendant.join(GRACE)  # it finds out what the process died of
                 raise ProcessDied(self._why) from None
             raise
-        return answer
+        return reply
 
     def awaited(
-        self, answer: Future[EngineMessage], is_over: Callable[[], bool] = lambda: False
+        self, reply: Future[EngineMessage], is_over: Callable[[], bool] = lambda: False
     ) -> EngineMessage:
-        """The answer, once it is there; GivenUp where it is not before the wait ``is_over``."""
+        """The answer, once it is there; GivenUp if it is not before the wait ``is_over``."""
         while True:
             try:
-                return answer.result(GLANCE)
+                return reply.result(GLANCE)
             except TimeoutError:
                 self._look()
                 if is_over():
@@ -177,9 +179,7 @@ class EngineProcess:
                 self._pipe.send_now(EngineMessage("interrupt", 0, {"cursor": cursor}))
 
     def _look(self) -> None:
-        """What each who waits does again and again: GivenUp where it was ended,
-        and a process that stands still is.
-        """
+        """Check what ends a wait: GivenUp if it was ended; a process that stands still is ended."""
         if self._looking.acquire(blocking=False):
             try:
                 self._listen()
@@ -190,10 +190,10 @@ class EngineProcess:
 
     def _listen(self) -> None:
         """Ask whether the process hears,
-        and end it where it neither says anything nor works for long after that.
+        and end it if it neither says anything nor works for long after that.
 
         What was said and not taken yet counts as said; so does the time in which nobody here could
-        look. Where the system does not tell whether it works, it is not ended for its silence.
+        look. If the system does not tell whether it works, it is not ended for its silence.
         """
         now = time.monotonic()
         pipe = self._pipe
@@ -264,10 +264,10 @@ class EngineProcess:
         if not began.done():
             began.set_exception(OperationalError(_NOT_BEGUN))
 
-    def _hear(self, answer: EngineMessage) -> None:
-        waiting = self._waiting.pop(answer.number, None)
+    def _hear(self, reply: EngineMessage) -> None:
+        waiting = self._waiting.pop(reply.number, None)
         if waiting is not None:
-            waiting.set_result(answer)
+            waiting.set_result(reply)
 
     def _bury(self) -> None:
         """Make sure that it is dead, and tell all who wait."""
@@ -281,8 +281,8 @@ class EngineProcess:
         if self._pipe is not None:
             self._pipe.close()
         remove_folder(self._folder)
-        for answer in waiting.values():
-            answer.set_exception(ProcessDied(self._why))
+        for reply in waiting.values():
+            reply.set_exception(ProcessDied(self._why))
 
 
 def _leave_all() -> None:

@@ -43,7 +43,7 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 
 
-def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
+def confine(parent: int, readable: Sequence[str], limits: ResourceLimits) -> None:
     """Die with the parent, leave no core, open nothing but what may be read,
     write and take no more than the limits.
 
@@ -57,7 +57,8 @@ def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
     if limits.memory is not None:
         _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)
     restrict(
-        read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder]
+        readable=[*readable, *_modules(), *_SYSTEM],
+        write=[] if limits.folder is None else [limits.folder],
     )
 
 
@@ -134,26 +135,26 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("rights", ctypes.c_uint64), ("place", ctypes.c_int32))
 
 
-def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
+def restrict(readable: Sequence[str], write: Sequence[str]) -> bool:
     """Whether this thread, and all that it begins,
     can open nothing but these for reading and writing any more.
 
     Nor can it start a program or connect to anything. Places that do not exist are left out. False
     without Landlock.
     """
-    found = landlock_version()
-    if found < 1:
+    version = landlock_version()
+    if version < 1:
         return False
-    rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= found)) - 1
-    ruleset = _Ruleset(rights, _NETWORK if found >= 4 else 0, _SCOPES if found >= 6 else 0)
-    size = 8 if found < 4 else 16 if found < 6 else 24
+    rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= version)) - 1
+    ruleset = _Ruleset(rights, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    size = 8 if version < 4 else 16 if version < 6 else 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     if rules < 0:
         return False
     try:
-        allowed = [_allow(rules, place, rights & (_READ_FILE | _READ_DIR)) for place in read]
+        allowed = [_allow(rules, path, rights & (_READ_FILE | _READ_DIR)) for path in readable]
         allowed += [
-            _allow(rules, place, rights & (_READ_FILE | _READ_DIR | _WRITE)) for place in write
+            _allow(rules, path, rights & (_READ_FILE | _READ_DIR | _WRITE)) for path in write
         ]
         return all(allowed) and _call(_RESTRICT_SELF, rules, 0) == 0
     finally:
@@ -161,13 +162,13 @@ def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the kernel has; below 1 where it has none."""
+    """The version of Landlock that the kernel has; below 1 if it has none."""
     return _call(_CREATE_RULESET, None, 0, _VERSION) if sys.platform == "linux" else 0
 
 
-def _allow(rules: int, place: str, rights: int) -> bool:
+def _allow(rules: int, path: str, rights: int) -> bool:
     try:
-        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return True
     try:
@@ -182,6 +183,6 @@ def _allow(rules: int, place: str, rights: int) -> bool:
 
 
 def _call(number: int, *values: object) -> int:
-    """A system call; -1 where it fails."""
+    """Make a system call; -1 if it fails."""
     words = [ctypes.c_long(value) if isinstance(value, int) else value for value in values]
     return int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *words))

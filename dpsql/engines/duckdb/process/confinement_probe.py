@@ -38,89 +38,89 @@ def serve(pipe: MessagePipe, limits: ResourceLimits) -> None:
         pipe.send(EngineMessage("ready", 0))
         while True:
             request = pipe.receive()
-            said = {**request.said, "limits": limits}
+            fields = {**request.said, "limits": limits}
             pipe.send(
                 EngineMessage(
                     "done",
                     request.number,
-                    {name: _succeeds(each, said) for name, each in _TRIED.items()},
+                    {name: _succeeds(attempt, fields) for name, attempt in _TRIED.items()},
                 )
             )
     os._exit(0)
 
 
-def _succeeds(attempt: Callable[[_Said], object], said: _Said) -> bool:
+def _succeeds(attempt: Callable[[_Said], object], fields: _Said) -> bool:
     try:
-        return bool(attempt(said))
+        return bool(attempt(fields))
     except (OSError, MemoryError, ImportError):
         return False
 
 
-def _reads(said: _Said) -> object:
-    return Path(said["outside"], "secret.csv").read_bytes()
+def _reads(fields: _Said) -> object:
+    return Path(fields["outside"], "secret.csv").read_bytes()
 
 
-def _lists(said: _Said) -> object:
-    return list(Path(said["outside"]).iterdir())
+def _lists(fields: _Said) -> object:
+    return list(Path(fields["outside"]).iterdir())
 
 
-def _writes(said: _Said) -> object:
-    return Path(said["outside"], "written").write_bytes(b"x")
+def _writes(fields: _Said) -> object:
+    return Path(fields["outside"], "written").write_bytes(b"x")
 
 
-def _changes_the_data(said: _Said) -> object:
-    with Path(said["data"]).open("r+b") as file:
+def _changes_the_data(fields: _Said) -> object:
+    with Path(fields["data"]).open("r+b") as file:
         return file.writable()
 
 
-def _starts_a_program(said: _Said) -> object:
+def _starts_a_program(fields: _Said) -> object:
     program = os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {})
     return os.waitstatus_to_exitcode(os.waitpid(program, 0)[1]) == 0
 
 
-def _connects(said: _Said) -> object:
-    with socket.create_connection(("127.0.0.1", said["port"]), 1) as connected:
+def _connects(fields: _Said) -> object:
+    with socket.create_connection(("127.0.0.1", fields["port"]), 1) as connected:
         return connected.getpeername()
 
 
-def _sends_a_datagram(said: _Said) -> object:
+def _sends_a_datagram(fields: _Said) -> object:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-        return datagrams.sendto(b"x", ("127.0.0.1", said["port"]))
+        return datagrams.sendto(b"x", ("127.0.0.1", fields["port"]))
 
 
-def _signals(said: _Said) -> object:
+def _signals(fields: _Said) -> object:
     os.kill(os.getppid(), 0)
     return True
 
 
-def _forks(said: _Said) -> object:
+def _forks(fields: _Said) -> object:
     child = os.fork()
     if not child:
         os._exit(0)
     return os.waitpid(child, 0)
 
 
-def _takes_memory(said: _Said) -> object:
-    return said["limits"].memory is not None and bytearray(said["limits"].memory + HEAD_ROOM)
+def _takes_memory(fields: _Said) -> object:
+    return fields["limits"].memory is not None and bytearray(fields["limits"].memory + HEAD_ROOM)
 
 
-def _leaves_a_core(said: _Said) -> object:
+def _leaves_a_core(fields: _Said) -> object:
     import resource
 
     return resource.getrlimit(resource.RLIMIT_CORE) != (0, 0)
 
 
-def _writes_a_large_file(said: _Said) -> object:
+def _writes_a_large_file(fields: _Said) -> object:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return not 0 <= soft <= said["limits"].spill or not 0 <= hard <= said["limits"].spill
+    return not 0 <= soft <= fields["limits"].spill or not 0 <= hard <= fields["limits"].spill
 
 
-def _outlives_dpsql(said: _Said) -> object:
-    found = ctypes.c_int()
-    ctypes.CDLL(None).prctl(_PR_GET_PDEATHSIG, ctypes.byref(found), 0, 0, 0)
-    return found.value != signal.SIGKILL
+def _outlives_dpsql(fields: _Said) -> object:
+    status = ctypes.c_int()
+    ctypes.CDLL(None).prctl(_PR_GET_PDEATHSIG, ctypes.byref(status), 0, 0, 0)
+    return status.value != signal.SIGKILL
 
 
 _TRIED: Final[dict[str, Callable[[_Said], object]]] = {
@@ -137,5 +137,5 @@ _TRIED: Final[dict[str, Callable[[_Said], object]]] = {
     "leaves a core": _leaves_a_core,
     "writes a larger file than it may spill": _writes_a_large_file,
     "outlives dpsql": _outlives_dpsql,
-    "has dpsql's environment": lambda said: set(os.environ) - _ENVIRONMENT,
+    "has dpsql's environment": lambda fields: set(os.environ) - _ENVIRONMENT,
 }

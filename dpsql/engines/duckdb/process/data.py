@@ -52,7 +52,7 @@ class ProcessFailed(Exception):
 
 
 class ProcessData(Versions["ProcessVersion"]):
-    """A source that is opened in a process; OperationalError where none can be begun.
+    """A source that is opened in a process; OperationalError if none can be begun.
 
     Raises NotOpened, EngineDied, or an UnfitColumn where statements could fail on the data or mean
     what they must not. What is opened later must have the catalogue that ``fits`` wants.
@@ -77,7 +77,7 @@ class ProcessData(Versions["ProcessVersion"]):
 
     @property
     def pid(self) -> int:
-        """The number of the process, where one lives; where none does, of a new one."""
+        """The number of the process, where one lives; if none does, of a new one."""
         return self.renewed().process.pid
 
 
@@ -100,13 +100,13 @@ class ProcessVersion:
             raise
 
     def _open(self, source: DataSource) -> None:
-        answer = self.process.ask("open", source_said(source))
-        if answer.word in UNFIT:
-            raise UNFIT[answer.word](*_known(answer.said, source))
-        if answer.word != "done":
-            raise NotOpened(str(answer.said.get("kind", "")))
-        self.version = str(answer.said["version"])
-        self.states = tuple(FileState(*each) for each in answer.said["states"])
+        reply = self.process.ask("open", source_said(source))
+        if reply.word in UNFIT:
+            raise UNFIT[reply.word](*_known(reply.said, source))
+        if reply.word != "done":
+            raise NotOpened(str(reply.said.get("kind", "")))
+        self.version = str(reply.said["version"])
+        self.states = tuple(FileState(*state) for state in reply.said["states"])
 
     @property
     def alive(self) -> bool:
@@ -134,17 +134,17 @@ def facts_of(
 ) -> Sequence[ValueRows]:
     """What the catalogue at the path says, read in the process, which has opened nothing yet.
 
-    NotOpened without a catalogue, and EngineDied where the process ends meanwhile.
+    NotOpened without a catalogue, and EngineDied if the process ends meanwhile.
     """
     try:
-        wanted = None if tables is None else sorted(tables)
-        said = {
+        table_names = None if tables is None else sorted(tables)
+        fields = {
             "path": str(Path(path).absolute()),
             "kind": kind,
             "csv": asdict(csv),
-            "tables": wanted,
+            "tables": table_names,
         }
-        return _done(process, "catalog", said)
+        return _done(process, "catalog", fields)
     except ProcessFailed:
         raise NotOpened from None
 
@@ -168,18 +168,18 @@ class ProcessCursor:
         """The rows of each core; Failed or Died for trouble,
         and then a process is there for those who come next.
 
-        GivenUp where the statement was ended, or its time is over,
+        GivenUp if the statement was ended, or its time is over,
         and the process does not hear of it.
         """
-        said = stage_said([table for table, _ in derived], cores)
+        fields = stage_said([table for table, _ in derived], cores)
         self._over.clear()
         try:
             tables = [rows for _, rows in derived]
-            answer = self._left = self._process.asked(
-                "stage", {**said, "cursor": self._number}, tables
+            reply = self._left = self._process.asked(
+                "stage", {**fields, "cursor": self._number}, tables
             )
-            answer.add_done_callback(lambda _: self._over.set())
-            return _rows(self._process.awaited(answer, self._is_late))
+            reply.add_done_callback(lambda _: self._over.set())
+            return _rows(self._process.awaited(reply, self._is_late))
         except Exception:
             self.interrupt()
             with suppress(Exception):
@@ -210,8 +210,9 @@ class ProcessCursor:
             self.interrupt()
 
     def close(self, derived: Sequence[str], then: Callable[[], None] = lambda: None) -> None:
-        """Let go of it, and call ``then``; both later, beside this thread,
-        where a stage was left before its end.
+        """Release it, and call ``then``.
+
+        If a stage stopped before its end, both happen later, in a thread of their own.
         """
 
         def close() -> None:
@@ -232,25 +233,25 @@ class ProcessCursor:
             threading.Thread(target=close_later, name="dpsql close", daemon=True).start()
 
 
-def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str, int, int]:
+def _known(fields: dict[str, Any], source: DataSource) -> tuple[str, str, int, int]:
     """The column that was said, which must be one that the schema declares,
     and the numbers of a file and a line.
     """
-    table = said["table"]
-    column = said["column"]
-    file = said["file"]
-    line = said["line"]
+    table = fields["table"]
+    column = fields["column"]
+    file = fields["file"]
+    line = fields["line"]
     if not source.has(table, column) or type(file) is not int or type(line) is not int:
         raise NotOpened
     return table, column, file, line
 
 
-def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[ValueRows]:
-    """The rows of the answer; Failed where it has none, and Died where there is no answer."""
-    return _rows(process.ask(word, said))
+def _done(process: EngineProcess, word: str, fields: dict[str, Any]) -> Sequence[ValueRows]:
+    """The rows of the answer; Failed if it has none, and Died if there is no answer."""
+    return _rows(process.ask(word, fields))
 
 
-def _rows(answer: EngineMessage) -> Sequence[ValueRows]:
-    if answer.word != "done":
-        raise ProcessFailed(answer.said.get("kind"))
-    return answer.rows
+def _rows(reply: EngineMessage) -> Sequence[ValueRows]:
+    if reply.word != "done":
+        raise ProcessFailed(reply.said.get("kind"))
+    return reply.rows

@@ -57,7 +57,7 @@ def pipe_to(
     process: subprocess.Popen[bytes], setup: bytes, waits: Callable[[], None]
 ) -> MessagePipe:
     """The pipes to and from the process, which has been told its first line;
-    OSError where it is gone already.
+    OSError if it is gone already.
     """
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
@@ -75,7 +75,7 @@ def setup_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
     and what it serves as.
     """
     home = str(Path(start.__file__).parents[3])
-    path = [str(Path(place or ".").absolute()) for place in sys.path]
+    path = [str(Path(entry or ".").absolute()) for entry in sys.path]
     first = {
         "path": path,
         "home": home,
@@ -88,16 +88,16 @@ def setup_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
 
 
 def _readable(source: str) -> list[str]:
-    """The source, with its journals where it is a database,
-    and where the links to data files in a folder lead.
+    """The source, with its journals if it is a database,
+    and the targets of links to data files in a folder.
     """
-    place = Path(source)
-    root = root_of(place)
+    path = Path(source)
+    root = root_of(path)
     if not root.is_dir():
-        return [str(each) for each in with_journal(place)]
+        return [str(file) for file in with_journal(path)]
     files = {
-        place,
-        *(file for _, table in found_tables(place) for file in files_of(table)),
+        path,
+        *(file for _, table in found_tables(path) for file in files_of(table)),
         *files_of(root),
     }
     return [

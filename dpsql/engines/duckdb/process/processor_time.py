@@ -19,7 +19,7 @@ _SCHEDULED = 2
 
 def processor_seconds(pid: int) -> float | None:
     """The seconds of processor that all threads of a process have had;
-    None where the system does not tell it.
+    None if the system does not tell it.
     """
     if sys.platform == "linux":
         with suppress(OSError):
@@ -31,7 +31,7 @@ def processor_seconds(pid: int) -> float | None:
 def of_ps(pid: int) -> float | None:
     """The same as `ps` tells it, which every Unix has; on macOS in hundredths of a second.
 
-    None where there is no `ps`, or no such process.
+    None if there is no `ps`, or no such process.
     """
     with suppress(OSError, subprocess.SubprocessError, ValueError):
         command = ["ps", "-o", "time=", "-p", str(pid)]
@@ -40,7 +40,7 @@ def of_ps(pid: int) -> float | None:
         ).stdout
         days, _, clock = stdout.strip().rpartition("-")
         seconds = 0.0
-        for part in clock.split(":"):
-            seconds = seconds * 60 + float(part)
+        for number in clock.split(":"):
+            seconds = seconds * 60 + float(number)
         return int(days or 0) * 86_400 + seconds
     return None

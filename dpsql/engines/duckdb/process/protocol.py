@@ -71,7 +71,7 @@ class MessagePipe:
         """
         written = [row_encoding.written(rows) for rows in message.rows]
         header = json.dumps(
-            [message.word, message.number, message.said, [each for each, _ in written]]
+            [message.word, message.number, message.said, [table for table, _ in written]]
         ).encode()
         blobs = [blob for _, columns in written for blob in columns]
         lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
@@ -106,10 +106,10 @@ class MessagePipe:
         if not self._open or self.torn:
             raise OSError
 
-    def _send(self, left: memoryview, begun: bool) -> None:
-        while left:
+    def _send(self, remaining: memoryview, begun: bool) -> None:
+        while remaining:
             try:
-                left = left[os.write(self._writes, left) :]
+                remaining = remaining[os.write(self._writes, remaining) :]
                 begun = True
             except BlockingIOError:
                 self.torn = begun
@@ -132,30 +132,30 @@ class MessagePipe:
         """The next frame; EOFError at the end,
         and ValueError or TypeError where what comes is none.
         """
-        whole, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
-        if not header <= whole <= LARGEST:
+        complete, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
+        if not header <= complete <= LARGEST:
             raise ValueError("no frame")
-        word, number, said, described = json.loads(self._receive(header))
-        if sum(size for _, columns in described for _, size in columns) != whole - header:
+        word, number, fields, described = json.loads(self._receive(header))
+        if sum(size for _, columns in described for _, size in columns) != complete - header:
             raise ValueError("no frame")
         rows = [
-            row_encoding.read(each, [self._receive(size) for _, size in each[1]])
-            for each in described
+            row_encoding.read(description, [self._receive(size) for _, size in description[1]])
+            for description in described
         ]
-        return EngineMessage(str(word), int(number), dict(said), rows)
+        return EngineMessage(str(word), int(number), dict(fields), rows)
 
     def _receive(self, size: int) -> bytes:
         if not 0 <= size <= LARGEST:
             raise ValueError("no frame")
-        found = bytearray()
-        while len(found) < size:
+        received = bytearray()
+        while len(received) < size:
             self.reading_since = time.monotonic()
-            more = os.read(self._reads, min(size - len(found), 2**20))
+            more = os.read(self._reads, min(size - len(received), 2**20))
             self.reading_since = None
             if not more:
                 raise EOFError
-            found += more
-        return bytes(found)
+            received += more
+        return bytes(received)
 
     def close(self) -> None:
         """Close both, so that the other side reads an end;
@@ -188,49 +188,49 @@ def source_said(source: DataSource) -> dict[str, Any]:
     return {name: value for name, value in asdict(source).items() if name != "limits"}
 
 
-def source_heard(said: dict[str, Any]) -> DataSource:
+def source_heard(fields: dict[str, Any]) -> DataSource:
     """The source that was said."""
-    public = {table: tuple(columns) for table, columns in said["public"].items()}
-    tables = {name: _table_heard(table) for name, table in said["tables"].items()}
+    public = {table: tuple(columns) for table, columns in fields["public"].items()}
+    tables = {name: _table_heard(table) for name, table in fields["tables"].items()}
     unique, written, apart = (
-        tuple((table, column) for table, column in said[word])
+        tuple((table, column) for table, column in fields[word])
         for word in ("unique", "written", "apart")
     )
-    units = None if said["units"] is None else _units_heard(said["units"])
+    units = None if fields["units"] is None else _units_heard(fields["units"])
     return DataSource(
-        said["path"],
-        said["kind"],
+        fields["path"],
+        fields["kind"],
         tables,
         unique,
         public=public,
         written=written,
         apart=apart,
-        content=said["content"],
+        content=fields["content"],
         units=units,
     )
 
 
-def _units_heard(said: dict[str, Any]) -> UnitColumn:
+def _units_heard(fields: dict[str, Any]) -> UnitColumn:
     links = {
         table: UnitLink(link["column"], None if link["parent"] is None else tuple(link["parent"]))
-        for table, link in said["links"].items()
+        for table, link in fields["links"].items()
     }
-    return UnitColumn(said["name"], said["type"], links)
+    return UnitColumn(fields["name"], fields["type"], links)
 
 
-def _table_heard(said: dict[str, Any]) -> StoredTable:
-    columns = tuple(map(_column_heard, said["columns"]))
-    return StoredTable(said["place"], said["kind"], columns, csv_heard(said["csv"]))
+def _table_heard(fields: dict[str, Any]) -> StoredTable:
+    columns = tuple(map(_column_heard, fields["columns"]))
+    return StoredTable(fields["place"], fields["kind"], columns, csv_heard(fields["csv"]))
 
 
-def _column_heard(said: dict[str, Any]) -> StoredColumn:
-    nulls = None if said["nulls"] is None else tuple(said["nulls"])
-    return StoredColumn(**{**said, "path": tuple(said["path"]), "nulls": nulls})
+def _column_heard(fields: dict[str, Any]) -> StoredColumn:
+    nulls = None if fields["nulls"] is None else tuple(fields["nulls"])
+    return StoredColumn(**{**fields, "path": tuple(fields["path"]), "nulls": nulls})
 
 
-def csv_heard(said: dict[str, Any]) -> CsvText:
+def csv_heard(fields: dict[str, Any]) -> CsvText:
     """How a CSV file is written, as it was said."""
-    return CsvText(**{**said, "nulls": tuple(said["nulls"])})
+    return CsvText(**{**fields, "nulls": tuple(fields["nulls"])})
 
 
 def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dict[str, Any]:
@@ -244,11 +244,11 @@ def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dic
     }
 
 
-def stage_heard(said: dict[str, Any]) -> tuple[list[DerivedTable], list[CoreSql]]:
+def stage_heard(fields: dict[str, Any]) -> tuple[list[DerivedTable], list[CoreSql]]:
     """The stage that was said."""
-    derived = [DerivedTable(name, tuple(types)) for name, types in said["derived"]]
+    derived = [DerivedTable(name, tuple(types)) for name, types in fields["derived"]]
     cores = [
-        CoreSql(sql, frozenset(tables), frozenset(made), *shape)
-        for sql, tables, made, *shape in said["cores"]
+        CoreSql(sql, frozenset(tables), frozenset(derived_tables), *shape)
+        for sql, tables, derived_tables, *shape in fields["cores"]
     ]
     return derived, cores

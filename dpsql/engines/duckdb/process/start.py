@@ -41,13 +41,13 @@ def start() -> None:
 
 
 def _line(reads: int) -> bytes:
-    found = bytearray()
-    while not found.endswith(b"\n"):
+    line = bytearray()
+    while not line.endswith(b"\n"):
         more = os.read(reads, 1)
         if not more:
             os._exit(1)
-        found += more
-    return bytes(found)
+        line += more
+    return bytes(line)
 
 
 if __name__ == "__main__":

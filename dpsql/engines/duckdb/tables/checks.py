@@ -25,7 +25,7 @@ _ONE_OF_EACH_FORM: Final = """
 
 
 def require_alike(connection: duckdb.DuckDBPyConnection, source: DataSource) -> None:
-    """NotAlike where the files of a table differ in a declared column.
+    """NotAlike if the files of a table differ in a declared column.
 
     The engine takes the first for what all are, and would fail on another in the midst.
     """
@@ -39,9 +39,9 @@ def _require_columns_alike(
 ) -> None:
     places = ", ".join(quoted(file.place) for file in files)
     first = None
-    for (place,) in connection.execute(_ONE_OF_EACH_FORM.format(f"[{places}]")).fetchall():
-        read = parquet_files([TableFile(place, packed=False)])
-        described = connection.execute(f"SELECT * FROM {read} LIMIT 0").description or ()
+    for (path,) in connection.execute(_ONE_OF_EACH_FORM.format(f"[{places}]")).fetchall():
+        relation = parquet_files([TableFile(path, packed=False)])
+        described = connection.execute(f"SELECT * FROM {relation} LIMIT 0").description or ()
         types = {folded(column): str(sql_type) for column, sql_type, *_ in described}
         first = first or types
         for column in table.columns:

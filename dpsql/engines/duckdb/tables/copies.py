@@ -46,7 +46,7 @@ _LONG: Final = re.compile(
 
 
 def copy_csv(
-    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, target: str
 ) -> None:
     """Make the table at the place of all rows of its files;
     UnfitColumn where they are not as the schema says.
@@ -54,7 +54,7 @@ def copy_csv(
     stored = source.tables[table]
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
-        _copy(connection, source, table, place, rows=" UNION ALL ".join(parts))
+        _copy(connection, source, table, target, rows=" UNION ALL ".join(parts))
     except (
         duckdb.InvalidInputException,
         duckdb.ConversionException,
@@ -68,12 +68,12 @@ def copy_csv(
         raise NotCsv(table, "") from None
 
 
-def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
-    """The names in the first line of a CSV file, numbered ones where it has none;
-    csv.Error where there is no line.
+def csv_names(table: str, packed: bool, csv_text: CsvText) -> list[str]:
+    """The names in the first line of a CSV file, numbered ones if it has none;
+    csv.Error if there is no line.
     """
     encoding = {"utf-8": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}[csv_text.encoding]
-    with gzip.open(place) if packed else open(place, "rb") as opened:  # noqa: PTH123 (a descriptor's own name)
+    with gzip.open(table) if packed else open(table, "rb") as opened:  # noqa: PTH123 (a descriptor's own name)
         lines = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
         for _ in range(csv_text.skip):
             lines.readline()
@@ -107,10 +107,10 @@ def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
 
 
 def copy_sqlite(
-    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, target: str
 ) -> None:
     """Make the table at the place of all rows of a table of SQLite;
-    UnfitColumn where a value is none of its type.
+    UnfitColumn if a value is none of its type.
     """
     stored = source.tables[table]
     texts = ", ".join(f"t{number} VARCHAR" for number in range(len(stored.columns)))
@@ -119,12 +119,12 @@ def copy_sqlite(
         values = [list(column) for column in zip(*rows, strict=True)]
         parts = ", ".join("unnest(?::VARCHAR[])" for _ in values)
         connection.execute(f"INSERT INTO texts SELECT {parts}", values)
-    _copy(connection, source, table, place, rows="SELECT * FROM texts")
+    _copy(connection, source, table, target, rows="SELECT * FROM texts")
     connection.execute("DROP TABLE texts")
 
 
 def open_sqlite(path: str) -> sqlite3.Connection:
-    """An SQLite file that nobody writes to now; NotOpened where there is a journal,
+    """An SQLite file that nobody writes to now; NotOpened if there is a journal,
     in which some of it may be.
     """
     file = Path(path)
@@ -145,8 +145,8 @@ def _sqlite_rows(
     columns = ", ".join(identifier(column.path[0]) for column in stored.columns) or "1"
     try:
         with closing(open_sqlite(path)) as connection:
-            found = connection.execute(f"SELECT {columns} FROM {identifier(stored.place)}")
-            while rows := found.fetchmany(_ROWS):
+            cursor = connection.execute(f"SELECT {columns} FROM {identifier(stored.place)}")
+            while rows := cursor.fetchmany(_ROWS):
                 yield [tuple(map(_text, row)) for row in rows]
     except UnicodeError:
         raise NotOfType(table, "") from None
@@ -191,7 +191,7 @@ def _not_null(text: str, nulls: Sequence[str]) -> str:
 
 
 def _copy(
-    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str, rows: str
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, target: str, rows: str
 ) -> None:
     """Copy the texts ``t0``, ``t1`` … as values of the columns' types, once all of them are."""
     stored = source.tables[table]
@@ -202,17 +202,17 @@ def _copy(
     if columns:
         apart = {column for name, column in source.apart if name == table}
         checks = [_check(text, value, column.name in apart) for column, text, value in columns]
-        found = connection.execute(f"SELECT {', '.join(checks)} FROM ({rows}) AS texts").fetchone()
-        for (column, *_), state in zip(columns, found or (), strict=True):
+        counts = connection.execute(f"SELECT {', '.join(checks)} FROM ({rows}) AS texts").fetchone()
+        for (column, *_), state in zip(columns, counts or (), strict=True):
             if state:
                 raise (NotOfType if state == 1 else NotApart)(table, column.name)
-    kept = [
+    outputs = [
         f"{without_nan(value, column.type)} AS {identifier(column.name)}"
         for column, _, value in columns
     ]
-    values = ", ".join(kept)
+    values = ", ".join(outputs)
     connection.execute(
-        f"CREATE TABLE {place} AS SELECT {values or '1 AS one'} FROM ({rows}) AS texts"
+        f"CREATE TABLE {target} AS SELECT {values or '1 AS one'} FROM ({rows}) AS texts"
     )
 
 

@@ -49,26 +49,28 @@ def rows_with_units(units: UnitColumn, table: str, columns: Sequence[str], name:
     all rows that have it; a row that has no reference is a unit, which a copy of it is not.
     """
     link = units.links[table]
-    own = f"t.{identifier(link.column)}"
+    unit_column = f"t.{identifier(link.column)}"
     bare = f"{name}.{BARE}.{identifier(table)} AS t"
     listed = ", ".join(f"t.{identifier(column)}" for column in columns)
     unit = identifier(units.name)
     sql_type = unit_type(units.type)
     if link.parent is None:
-        known = f"row({own}, NULL, NULL)::{sql_type}"
+        known = f"row({unit_column}, NULL, NULL)::{sql_type}"
         joined = ""
     else:
         parent, key = link.parent
         where = quoted(f"{parent}.{key}")
-        missing = f"row(NULL, [{quoted('key')}, {where}, CAST({own} AS VARCHAR)], 0)::{sql_type}"
+        missing = (
+            f"row(NULL, [{quoted('key')}, {where}, CAST({unit_column} AS VARCHAR)], 0)::{sql_type}"
+        )
         known = f"coalesce(p.{unit}, {missing})"
-        joined = f" LEFT JOIN {name}.main.{identifier(parent)} AS p ON {own} = p.{identifier(key)}"
+        joined = f" LEFT JOIN {name}.main.{identifier(parent)} AS p ON {unit_column} = p.{identifier(key)}"
     texts = ", ".join(f"CAST(t.{identifier(column)} AS VARCHAR)" for column in columns)
     copy = f"row_number() OVER (PARTITION BY {texts})"
     alone = f"row(NULL, [{quoted('row')}, {quoted(table)}, {texts}], {copy})::{sql_type}"
     # the engine cannot tell by its statistics which blocks have no such row
-    without = f"CASE WHEN {own} IS NULL THEN true ELSE {own} <> {own} END"
+    without = f"CASE WHEN {unit_column} IS NULL THEN true ELSE {unit_column} <> {unit_column} END"
     return (
-        f"SELECT {listed}, {known} AS {unit} FROM {bare}{joined} WHERE {own} IS NOT NULL "
+        f"SELECT {listed}, {known} AS {unit} FROM {bare}{joined} WHERE {unit_column} IS NOT NULL "
         f"UNION ALL SELECT {listed}, {alone} AS {unit} FROM {bare} WHERE {without}"
     )

@@ -50,7 +50,7 @@ _MOMENT = (
 
 def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
     """The SQL of the value that the SQL of a text writes, in one of the engine's types;
-    NULL where it writes none.
+    NULL if it writes none.
 
     >>> print(value_of_text('"c"', "bigint"))
     CASE WHEN regexp_full_match("c", '\\s*[+-]?[0-9]+([.]0*)?\\s*') THEN TRY_CAST("c" AS bigint) END
@@ -96,5 +96,5 @@ def without_nan(value: str, engine_type: str) -> str:
 
 
 def _value_if_matches(text: str, pattern: str, value: str) -> str:
-    whole = quoted(rf"\s*{pattern}\s*")
-    return f"CASE WHEN regexp_full_match({text}, {whole}) THEN {value} END"
+    full_pattern = quoted(rf"\s*{pattern}\s*")
+    return f"CASE WHEN regexp_full_match({text}, {full_pattern}) THEN {value} END"

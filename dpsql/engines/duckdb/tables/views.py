@@ -1,5 +1,6 @@
-"""The owner's tables as views and copies of one database, read-only behind them,
-with each column as it is declared.
+"""The owner's tables as views and copies over one read-only database.
+
+Each column is as it is declared.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
@@ -40,7 +41,7 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
     """Attach the source read-only as ``name``.
 
     Parquet files, and tables with columns that are stored otherwise than they are read, are views
-    under that name; the DuckDB file behind such views is attached as ``stored``. What stands in CSV
+    under that name; the DuckDB file that such views read is attached as ``stored``. What stands in CSV
     or in SQLite is copied into tables.
     """
     if source.kind == "database":
@@ -55,23 +56,23 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
         source = located(source)
     for table, stored in source.tables.items():
         bare = source.units is not None and table in source.units.links
-        place = f"{name}.{BARE if bare else 'main'}.{identifier(table)}"
+        qualified_name = f"{name}.{BARE if bare else 'main'}.{identifier(table)}"
         if source.kind == "sqlite":
-            copy_sqlite(connection, source, table, place)
+            copy_sqlite(connection, source, table, qualified_name)
         elif stored.kind == "csv":
-            copy_csv(connection, source, table, place)
+            copy_csv(connection, source, table, qualified_name)
         elif stored.kind == "database":
             rows = f"SELECT {_columns(stored.columns)} FROM stored.main.{identifier(stored.place)}"
-            connection.execute(f"CREATE VIEW {place} AS {rows}")
+            connection.execute(f"CREATE VIEW {qualified_name} AS {rows}")
         else:
-            connection.execute(f"CREATE VIEW {place} AS {_parquet(stored)}")
+            connection.execute(f"CREATE VIEW {qualified_name} AS {_parquet(stored)}")
     if source.units is not None:
         add_units(connection, source.tables, source.units, name)
 
 
 def file_name(source: DataSource) -> str | None:
     """The name under which the engine holds the DuckDB file of a source;
-    None where that is no DuckDB file.
+    None if that is no DuckDB file.
     """
     if source.kind != "database":
         return None
@@ -101,7 +102,7 @@ def _columns(
 ) -> str:
     """The columns of a view; those of ``partition`` are what the folders of the files say."""
     known = {folded(name): text for name, text in (partition or {}).items()}
-    found = []
+    outputs = []
     for column in columns:
         if folded(column.path[0]) in known:
             text = known[folded(column.path[0])]
@@ -109,8 +110,8 @@ def _columns(
         else:
             value = stored_value(column)
             value = value if column.reading is None else _SQL[column.reading].format(value)
-        found.append(f"{without_nan(value, column.type)} AS {identifier(column.name)}")
-    return ", ".join(found) or "1 AS one"
+        outputs.append(f"{without_nan(value, column.type)} AS {identifier(column.name)}")
+    return ", ".join(outputs) or "1 AS one"
 
 
 def _parquet(table: StoredTable) -> str:

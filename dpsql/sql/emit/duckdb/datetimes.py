@@ -71,16 +71,16 @@ def _difference(name: str, unit: str) -> TotalForm:
     )
 
 
-def _age(part: str) -> TotalForm:
+def _age(unit: str) -> TotalForm:
     def build(end: Node, start: Node) -> Node:
         age = call("AGE")(_timestamp(end), _timestamp(start))
-        return attempt(exp.Extract(this=exp.var(part.upper()), expression=age))
+        return attempt(exp.Extract(this=exp.var(unit.upper()), expression=age))
 
     return build
 
 
 def _shift(unit: str) -> TotalForm:
-    """A moment and a constant number of units, NULL where that is beyond all moments."""
+    """A moment and a constant number of units, NULL if that is beyond all moments."""
 
     def build(moment: Node, amount: Node) -> Node:
         count = f"-{amount.this.name}" if isinstance(amount, exp.Neg) else amount.name
@@ -122,7 +122,7 @@ def _formatted(moment: Node, pattern: Node) -> Node:
 
 
 def _made(year: Node, month: Node, day: Node) -> Node:
-    """The day, NULL where there is none: it is looked for before it is made,
+    """The day, NULL if there is none: it is looked for before it is made,
     as nothing may fail within TRY.
     """
 

@@ -99,11 +99,11 @@ class DuckDB(Dialect):
     def flat(self, emitted: exp.Expr, expression: Expression) -> exp.Expr:
         return per_row_evaluation.flat(emitted, expression)
 
-    def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
+    def tested_on_each_row(self, condition: exp.Expr, column: exp.Expr | None) -> exp.Expr:
         """A comparison of a column with itself, whose outcome DuckDB does not know;
         elsewhere of the ones.
         """
-        other = node.bare(per_row_evaluation.ONE) if read is None else read
+        other = node.bare(per_row_evaluation.ONE) if column is None else column
         return node.case(
             (condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy())
         )
@@ -133,8 +133,8 @@ class DuckDB(Dialect):
         """
         return node.paren(self.same(exp.Exists(this=query), exp.true()))
 
-    def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
-        return nobody_rows.same(left, right)
+    def same(self, left_side: exp.Expr, right_side: exp.Expr) -> exp.Expr:
+        return nobody_rows.same(left_side, right_side)
 
     def cte(self, name: str, query: exp.Query, keep: bool | None) -> exp.CTE:
         return exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name)), materialized=keep)

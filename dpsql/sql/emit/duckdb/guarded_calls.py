@@ -12,7 +12,7 @@ from dpsql.sql.emit.total_form import Node, TotalForm, both, call, case, compare
 
 
 def attempt(node: Node) -> Node:
-    """The expression inside TRY: NULL where it would have failed.
+    """The expression inside TRY: NULL if it would have failed.
 
     The engine takes no subquery inside TRY, so those of the expression are read beside it.
 
@@ -21,19 +21,19 @@ def attempt(node: Node) -> Node:
     """
     if node.find(exp.Subquery, exp.Exists) is None:
         return exp.Try(this=node)
-    found: list[Node] = []
+    subqueries: list[Node] = []
 
-    def beside(part: Node) -> Node:
-        if not isinstance(part, exp.Subquery | exp.Exists):
-            return part
-        if part not in found:
-            found.append(part)
-        return exp.column(f"s{found.index(part)}", "beside", quoted=True)
+    def beside(expression: Node) -> Node:
+        if not isinstance(expression, exp.Subquery | exp.Exists):
+            return expression
+        if expression not in subqueries:
+            subqueries.append(expression)
+        return exp.column(f"s{subqueries.index(expression)}", "beside", quoted=True)
 
     inside = exp.Try(this=node.transform(beside, copy=False))
-    names = [exp.to_identifier(f"s{index}", quoted=True) for index in range(len(found))]
+    names = [exp.to_identifier(f"s{index}", quoted=True) for index in range(len(subqueries))]
     alias = exp.TableAlias(this=exp.to_identifier("beside", quoted=True), columns=names)
-    source = exp.Values(expressions=[exp.Tuple(expressions=found)], alias=alias)
+    source = exp.Values(expressions=[exp.Tuple(expressions=subqueries)], alias=alias)
     return exp.Subquery(this=exp.Select(expressions=[inside], from_=exp.From(this=source)))
 
 

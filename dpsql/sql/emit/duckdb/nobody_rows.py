@@ -38,7 +38,7 @@ def units_above_limit(
 
 
 def look_up(unit: exp.Expr, listed: exp.Expr) -> exp.Join:
-    """The LEFT JOIN with such a list; its ``u`` is not NULL where the row's unit is one of those
+    """The LEFT JOIN with such a list; its ``u`` is not NULL if the row's unit is one of those
     listed.
 
     NULL meets NULL, since an engine leaves NULL out of what it looks values up in by plain
@@ -58,9 +58,9 @@ def is_listed(listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
     )
 
 
-def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def same(left_side: exp.Expr, right_side: exp.Expr) -> exp.Expr:
     """Equality in which NULL equals NULL."""
-    return exp.NullSafeEQ(this=left, expression=right)
+    return exp.NullSafeEQ(this=left_side, expression=right_side)
 
 
 def values(rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
@@ -75,23 +75,23 @@ def intersected(selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
 
     An engine that finds one side of an INTERSECT empty does not read the other.
     """
-    return reduce(lambda left, right: _of_both(left, right, private), selects)
+    return reduce(lambda left_side, right_side: _of_both(left_side, right_side, private), selects)
 
 
-def _of_both(left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
-    names = [expression.alias_or_name for expression in left.expressions]
+def _of_both(left_side: exp.Select, right_side: exp.Select, private: bool) -> exp.Select:
+    names = [expression.alias_or_name for expression in left_side.expressions]
     sides = [
-        each.select(node.aliased(node.integer(side), _SIDE))
-        for side, each in enumerate((left, right))
+        select.select(node.aliased(node.integer(side), _SIDE))
+        for side, select in enumerate((left_side, right_side))
     ]
-    whole: exp.Query = exp.Union(this=sides[0], expression=sides[1], distinct=False)
+    union: exp.Query = exp.Union(this=sides[0], expression=sides[1], distinct=False)
     if private:
-        whole = exp.Union(this=whole, expression=_nobody([*names, _SIDE]), distinct=False)
+        union = exp.Union(this=union, expression=_nobody([*names, _SIDE]), distinct=False)
     outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
     side = node.column("sides", _SIDE)
     in_both = node.compare(exp.NEQ, node.function("MIN", side), node.function("MAX", side.copy()))
     groups = [output.copy() for output in outputs]
-    return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_both)
+    return node.select(outputs, node.subquery(union, "sides"), group=groups, having=in_both)
 
 
 def _nobody(names: Sequence[str]) -> exp.Select:

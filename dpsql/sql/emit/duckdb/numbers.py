@@ -31,14 +31,15 @@ from dpsql.sql.emit.total_form import (
 from dpsql.sql.functions.numbers import LARGEST
 
 
-def _floored_modulo(left: Node, right: Node) -> Node:
+def _floored_modulo(left_side: Node, right_side: Node) -> Node:
     """The remainder with the sign of the divisor: the other one and the divisor,
     once more modulo the divisor.
     """
     added = exp.Add(
-        this=exp.Paren(this=remainder(left, right)), expression=exp.Paren(this=right.copy())
+        this=exp.Paren(this=remainder(left_side, right_side)),
+        expression=exp.Paren(this=right_side.copy()),
     )
-    return remainder(added, right.copy())
+    return remainder(added, right_side.copy())
 
 
 def _half_away(value: Node, scale: int, digits: int, name: str) -> Node:
@@ -48,15 +49,15 @@ def _half_away(value: Node, scale: int, digits: int, name: str) -> Node:
     so that 2.345 is a half and not a little less.
     """
     steps = call("ROUND")(exp.Mul(this=exp.Paren(this=value), expression=number(10.0**scale)))
-    kept = call(name)(
+    rounded = call(name)(
         exp.Div(this=steps, expression=number(10.0 ** (scale - digits)), typed=False, safe=False)
     )
     if digits < 0:
-        return exp.Mul(this=kept, expression=number(10.0**-digits))
+        return exp.Mul(this=rounded, expression=number(10.0**-digits))
     return (
-        exp.Div(this=kept, expression=number(10.0**digits), typed=False, safe=False)
+        exp.Div(this=rounded, expression=number(10.0**digits), typed=False, safe=False)
         if digits
-        else kept
+        else rounded
     )
 
 
@@ -68,7 +69,7 @@ def _decimal(name: str) -> TotalForm:
     return lambda value, scale, digits: _half_away(value, _whole(scale), _whole(digits), name)
 
 
-def _shifted_left(left: Node, right: Node) -> Node:
+def _shifted_left(left_side: Node, right_side: Node) -> Node:
     """The number times a power of two, NULL beyond 64 bits and where either is negative;
     nothing of it fails.
 
@@ -76,15 +77,17 @@ def _shifted_left(left: Node, right: Node) -> Node:
     """
     zero = exp.Literal.number(0)
     last = exp.Literal.number(62)
-    fits = both(compare(exp.GTE, right, zero), compare(exp.LTE, right.copy(), last))
+    fits = both(compare(exp.GTE, right_side, zero), compare(exp.LTE, right_side.copy(), last))
     shifted = exp.BitwiseLeftShift(
-        this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy())
+        this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right_side.copy())
     )
-    beyond = exp.If(this=compare(exp.GT, right.copy(), last.copy()), true=exp.Literal.number(2**63))
+    beyond = exp.If(
+        this=compare(exp.GT, right_side.copy(), last.copy()), true=exp.Literal.number(2**63)
+    )
     power = exp.Case(ifs=[exp.If(this=fits, true=cast(shifted, "hugeint")), beyond])
-    product = exp.Mul(this=cast(exp.Paren(this=left.copy()), "hugeint"), expression=power)
+    product = exp.Mul(this=cast(exp.Paren(this=left_side.copy()), "hugeint"), expression=power)
     return case(
-        compare(exp.GTE, left, zero.copy()),
+        compare(exp.GTE, left_side, zero.copy()),
         exp.TryCast(this=product, to=exp.DataType.build("bigint")),
     )
 

@@ -50,7 +50,7 @@ _THROUGH = (exp.Paren, exp.Cast, exp.TryCast, exp.Try, exp.Neg, exp.Not)
 
 def emitted_flat(emit: Callable[[], Tree]) -> Tree:
     """What is emitted, with flat values under slow operations,
-    and under each where there are many quick ones.
+    and under each if there are many quick ones.
     """
     tree = _emitted(emit, "slow")
     many = sum(1 for _ in tree.find_all(exp.Binary, exp.If)) > FEW
@@ -85,32 +85,32 @@ def flat(emitted: exp.Expr, expression: Expression) -> exp.Expr:
 
 
 def made_flat(emitted: exp.Expr) -> exp.Expr:
-    """The value as the first of a list of one; `with_opaque_ones` says where the 1 is found."""
-    held = call("LIST_VALUE")(emitted)
-    made = call("LIST_EXTRACT")(held, node.bare(ONE))
-    held.meta[_HELD] = True
-    made.meta[_FLAT] = True
-    return made
+    """The value as the first of a list of one; `with_opaque_ones` adds the column that has the 1."""
+    one_element_list = call("LIST_VALUE")(emitted)
+    flat_value = call("LIST_EXTRACT")(one_element_list, node.bare(ONE))
+    one_element_list.meta[_HELD] = True
+    flat_value.meta[_FLAT] = True
+    return flat_value
 
 
 def with_opaque_ones(tree: exp.Query) -> None:
     """Give sources a column of ones, which the engine cannot know to be alike.
 
-    A value or a condition reads that of a source it is made of; where a join may leave out rows of
-    these, that of the first source, or of all where any may be left out. In a subquery that is
+    A value or a condition reads that of a source it is made of. If a join may leave out rows of
+    these, it reads that of the first source; if any may be left out, that of all. In a subquery that is
     computed for a row it reads that of the row: an engine computes what it cannot know to be alike
     for each row anew.
     """
-    read: dict[int, tuple[exp.Select, set[str]]] = {}
+    aliases_read: dict[int, tuple[exp.Select, set[str]]] = {}
     for select in list(tree.find_all(exp.Select)):
         if select.args.get("from_") is None:
             continue
         outside = _outside(select)
         reader = select if outside is None else outside
         chosen = _of_row(select, outside) if outside is not None else _of_sources(select)
-        read.setdefault(id(reader), (reader, set()))[1].update(chosen)
+        aliases_read.setdefault(id(reader), (reader, set()))[1].update(chosen)
     one = _one()
-    for select, aliases in read.values():
+    for select, aliases in aliases_read.values():
         for holder in _holders(select):
             if holder.this.alias in aliases:
                 holder.set("this", with_columns(holder.this, select, {ONE: one.copy()}))
@@ -133,14 +133,14 @@ def is_beside(select: exp.Select) -> bool:
 
 
 def _outside(select: exp.Select) -> exp.Select | None:
-    """The SELECT for whose rows this one is computed; None where it is computed once."""
-    found = None
+    """The SELECT for whose rows this one is computed; None if it is computed once."""
+    outermost = None
     inner = select
     while (outer := inner.parent_select) is not None:
         if is_beside(inner):
-            found = outer
+            outermost = outer
         inner = outer
-    return found if isinstance(found, exp.Select) else None
+    return outermost if isinstance(outermost, exp.Select) else None
 
 
 def _holders(select: exp.Select) -> list[exp.Expr]:
@@ -152,34 +152,39 @@ def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
     """The sources of the SELECT outside whose ones are read in this one."""
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
-    whole = [alias for alias in aliases if alias not in missing]
+    complete = [alias for alias in aliases if alias not in missing]
     return set().union(
-        *(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select))
+        *(
+            _chosen(clause, complete[:1], aliases, (), asks_first=True)
+            for clause in own_parts(select)
+        )
     )
 
 
 def _of_sources(select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
     aliases = [holder.this.alias for holder in _holders(select)]
-    read = set[str]()
+    aliases_read = set[str]()
     product = is_product(select)
     for index, join in enumerate(select.args.get("joins") or [], 1):
         missing = may_be_missing(select, join)
         known = aliases[: index + 1]
-        whole = [aliases[index], *(alias for alias in aliases[:index] if alias not in missing)]
-        read |= _chosen(
-            join.args.get("on"), whole, aliases, known if product else (), asks_first=False
+        complete = [aliases[index], *(alias for alias in aliases[:index] if alias not in missing)]
+        aliases_read |= _chosen(
+            join.args.get("on"), complete, aliases, known if product else (), asks_first=False
         )
     missing = may_be_missing(select)
-    whole = [alias for alias in aliases if alias not in missing]
+    complete = [alias for alias in aliases if alias not in missing]
     for clause in clauses(select):
-        read |= _chosen(clause, whole, aliases, aliases if product else (), asks_first=True)
-    return read
+        aliases_read |= _chosen(
+            clause, complete, aliases, aliases if product else (), asks_first=True
+        )
+    return aliases_read
 
 
 def _chosen(
     clause: exp.Expr | None,
-    whole: Sequence[str],
+    complete: Sequence[str],
     aliases: Sequence[str],
     factors: Sequence[str],
     *,
@@ -193,30 +198,30 @@ def _chosen(
     """
     if clause is None:
         return set()
-    read = set[str]()
-    for other in list(clause.walk(prune=lambda part: isinstance(part, exp.Select))):
+    aliases_read = set[str]()
+    for other in list(clause.walk(prune=lambda child: isinstance(child, exp.Select))):
         if not isinstance(other, exp.Column) or other.name != ONE or other.table:
             continue
         around = other.parent
         while not (isinstance(around, exp.Case) or is_slow_node(around)):
             around = around.parent  # type: ignore[union-attr]
         tables = [column.table for column in around.find_all(exp.Column)]  # type: ignore[union-attr]
-        own = (
+        used = (
             []
             if asks_first and isinstance(around, exp.Case)
-            else [alias for alias in whole if alias in tables]
+            else [alias for alias in complete if alias in tables]
         )
-        chosen = own[:1] or list(whole[:1]) or list(aliases)
+        chosen = used[:1] or list(complete[:1]) or list(aliases)
         if is_slow_node(around):
             chosen = list(dict.fromkeys([*chosen, *factors]))
-        read.update(chosen)
+        aliases_read.update(chosen)
         ones: list[exp.Expr] = [node.column(alias, ONE) for alias in chosen]
         other.replace(ones[0] if len(ones) == 1 else call("GREATEST")(*ones))
-    return read
+    return aliases_read
 
 
 def may_be_missing(select: exp.Select, until: exp.Join | None = None) -> set[str]:
-    """The sources of which a row of the joins, or of those before one of them, may have none."""
+    """The sources that may have no row in a row of the joins, or of the joins before one of them."""
     before = [select.args["from_"].this.alias]
     missing = set[str]()
     for join in select.args.get("joins") or []:
@@ -235,24 +240,24 @@ def with_columns(source: exp.Expr, select: exp.Select, more: Mapping[str, exp.Ex
     and of those that are computed.
     """
     alias = source.alias
-    read = [column.name for column in _columns(select) if column.table == alias]
-    read += [
+    names = [column.name for column in _columns(select) if column.table == alias]
+    names += [
         column.name
-        for each in more.values()
-        for column in each.find_all(exp.Column)
+        for expression in more.values()
+        for column in expression.find_all(exp.Column)
         if column.table
     ]
     outputs: list[exp.Expr] = [
-        node.column(alias, name) for name in dict.fromkeys(read) if name not in more
+        node.column(alias, name) for name in dict.fromkeys(names) if name not in more
     ]
-    outputs += [node.aliased(each, name) for name, each in more.items()]
+    outputs += [node.aliased(expression, name) for name, expression in more.items()]
     return node.subquery(node.select(outputs, source), alias)
 
 
 def _columns(select: exp.Select) -> Iterator[exp.Column]:
     """The columns that the statement reads, without those that its sources read for themselves."""
-    for part in own_parts(select):
-        yield from part.find_all(exp.Column)
+    for clause in own_parts(select):
+        yield from clause.find_all(exp.Column)
 
 
 def own_parts(select: exp.Select) -> Iterator[exp.Expr]:
@@ -272,9 +277,9 @@ def clauses(select: exp.Select) -> Iterator[exp.Expr]:
     for name, value in select.args.items():
         if name not in ("joins", "from_"):
             yield from (
-                each
-                for each in (value if isinstance(value, list) else [value])
-                if isinstance(each, exp.Expr)
+                child
+                for child in (value if isinstance(value, list) else [value])
+                if isinstance(child, exp.Expr)
             )
 
 
@@ -329,7 +334,7 @@ def is_flat(emitted: exp.Expr) -> bool:
         return False
     if isinstance(emitted, _THROUGH):
         return is_flat(emitted.this)
-    parts = [part for part in _parts(emitted) if not _is_constant(part)]
+    parts = [child for child in _parts(emitted) if not _is_constant(child)]
     return not parts or any(map(is_flat, parts))
 
 
@@ -342,9 +347,9 @@ def _is_constant(emitted: exp.Expr) -> bool:
 
 
 def _parts(emitted: exp.Expr) -> list[exp.Expr]:
-    found = (
-        each
+    children = (
+        child
         for value in emitted.args.values()
-        for each in (value if isinstance(value, list) else [value])
+        for child in (value if isinstance(value, list) else [value])
     )
-    return [each for each in found if isinstance(each, exp.Expr)]
+    return [child for child in children if isinstance(child, exp.Expr)]

@@ -2,8 +2,8 @@
 whether or not there is anything to be joined.
 
 An engine that finds no row on the right side of a join computes nothing of its condition for the
-rows on the left; and of a product it hands on the rows of one side as constants, of which it
-computes a function once for many pairs. Proved in ``docs/proofs/work.md``.
+rows on the left; and of a product it hands on the rows of one side as constants, and
+computes a function of them once for many pairs. Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
@@ -74,60 +74,62 @@ def precompute(select: exp.Select) -> None:
         alias = join.this.alias
         on = join.args.get("on")
         if on is not None:
-            whole = frozenset(before) - may_be_missing(select, join) | {alias}
+            complete = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)
             join.set(
                 "on",
                 _hoisted(
-                    on, frozenset(before), whole, refusing, product=product, computed=computed
+                    on, frozenset(before), complete, refusing, product=product, computed=computed
                 ),
             )
         before.append(alias)
     for holder in (select.args["from_"], *joins):
-        if found := computed.get(holder.this.alias):
-            more = {_name(index): each for index, each in enumerate(found)}
+        if expressions := computed.get(holder.this.alias):
+            more = {_name(index): expression for index, expression in enumerate(expressions)}
             holder.set("this", with_columns(holder.this, select, more))
 
 
-def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
-    """The part, in which each slow value that reads one of the ``whole`` sources is read from a
+def _below(
+    expression: exp.Expr, complete: frozenset[str], computed: dict[str, list[exp.Expr]]
+) -> exp.Expr:
+    """The part, in which each slow value that reads one of the ``complete`` sources is read from a
     precomputed column.
     """
-    if not _is_slow(part) or isinstance(part, exp.Select):
-        return part
-    tables = {column.table for column in part.find_all(exp.Column) if column.table}
+    if not _is_slow(expression) or isinstance(expression, exp.Select):
+        return expression
+    tables = {column.table for column in expression.find_all(exp.Column) if column.table}
     if (
         len(tables) == 1
-        and tables <= whole
-        and not isinstance(part, (*_HOLDERS, exp.If))
-        and part.find(*_HOLDERS) is None
+        and tables <= complete
+        and not isinstance(expression, (*_HOLDERS, exp.If))
+        and expression.find(*_HOLDERS) is None
     ):
         asks = any(
             column.name == ONE and not is_slow_node(column.parent)
-            for column in part.find_all(exp.Column)
+            for column in expression.find_all(exp.Column)
         )
         if not asks:
             (alias,) = tables
             known = computed.setdefault(alias, [])
-            if part not in known:
-                known.append(part.copy())
-            return _flat_again(node.column(alias, _name(known.index(part))), part)
+            if expression not in known:
+                known.append(expression.copy())
+            return _flat_again(node.column(alias, _name(known.index(expression))), expression)
 
-    def inside(each: object) -> object:
-        return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
+    def inside(child: object) -> object:
+        return _below(child, complete, computed) if isinstance(child, exp.Expr) else child
 
-    for name, value in list(part.args.items()):
-        part.set(
-            name, [inside(each) for each in value] if isinstance(value, list) else inside(value)
+    for name, value in list(expression.args.items()):
+        expression.set(
+            name, [inside(child) for child in value] if isinstance(value, list) else inside(value)
         )
-    return part
+    return expression
 
 
-def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
+def _flat_again(column: exp.Expr, expression: exp.Expr) -> exp.Expr:
     """The column, made flat where something is computed of it together with other sources of a
     product.
     """
-    around = part.parent
+    around = expression.parent
     while isinstance(around, exp.Paren):
         around = around.parent
     computing = isinstance(around, _COMPUTED) and not isinstance(around, _BY_ROWS)
@@ -135,67 +137,70 @@ def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
 
 
 def _hoisted(
-    part: exp.Expr,
+    expression: exp.Expr,
     before: frozenset[str],
-    whole: frozenset[str],
+    complete: frozenset[str],
     refusing: bool,
     product: bool,
     computed: dict[str, list[exp.Expr]],
 ) -> exp.Expr:
-    """The part, in which what is slow and reads one of the ``whole`` sources is read from a
+    """The part, in which what is slow and reads one of the ``complete`` sources is read from a
     precomputed column.
 
     ``before`` are the sources before the join;
     what also reads the joined source is computed for pairs only.
     """
-    if not _is_slow(part):
-        return part
-    tables = {column.table for column in part.find_all(exp.Column) if column.table}
-    if not isinstance(part, exp.Connector | exp.Paren | exp.If):
-        if len(tables) == 1 and tables <= whole:
+    if not _is_slow(expression):
+        return expression
+    tables = {column.table for column in expression.find_all(exp.Column) if column.table}
+    if not isinstance(expression, exp.Connector | exp.Paren | exp.If):
+        if len(tables) == 1 and tables <= complete:
             (alias,) = tables
             known = computed.setdefault(alias, [])
-            if part not in known:
-                known.append(part.copy())
-            column = node.column(alias, _name(known.index(part)))
-            return _flat_again(column, part) if product else column
-        if refusing and tables <= before and _is_computed(part):
+            if expression not in known:
+                known.append(expression.copy())
+            column = node.column(alias, _name(known.index(expression)))
+            return _flat_again(column, expression) if product else column
+        if refusing and tables <= before and _is_computed(expression):
             raise StatementError(
                 "E_JOIN",
                 "a condition of the join computes something of several tables, or of one whose rows may be missing; "
                 "compare columns, or what is made of one table, or write the condition in WHERE",
             )
 
-    def inside(each: object) -> object:
-        if not isinstance(each, exp.Expr):
-            return each
-        return _hoisted(each, before, whole, refusing, product=product, computed=computed)
+    def inside(child: object) -> object:
+        if not isinstance(child, exp.Expr):
+            return child
+        return _hoisted(child, before, complete, refusing, product=product, computed=computed)
 
-    for name, value in list(part.args.items()):
-        part.set(
-            name, [inside(each) for each in value] if isinstance(value, list) else inside(value)
+    for name, value in list(expression.args.items()):
+        expression.set(
+            name, [inside(child) for child in value] if isinstance(value, list) else inside(value)
         )
-    return part
+    return expression
 
 
-def _is_computed(part: exp.Expr) -> bool:
+def _is_computed(expression: exp.Expr) -> bool:
     """Whether the part is slow itself, and not only what it hands on or compares."""
-    if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
+    if not isinstance(expression, _COMPUTED) or isinstance(expression, _BY_ROWS):
         return False
     return (
-        not is_slow_node(part) and not is_flat_list(part) and part.name != "LEFT" and _is_slow(part)
+        not is_slow_node(expression)
+        and not is_flat_list(expression)
+        and expression.name != "LEFT"
+        and _is_slow(expression)
     )
 
 
-def _computes(part: exp.Expr) -> bool:
-    return any(map(_is_computed, part.walk()))
+def _computes(expression: exp.Expr) -> bool:
+    return any(map(_is_computed, expression.walk()))
 
 
-def _name(place: int) -> str:
-    return f"its key {place}"
+def _name(index: int) -> str:
+    return f"its key {index}"
 
 
-def _is_slow(part: exp.Expr | None) -> bool:
+def _is_slow(expression: exp.Expr | None) -> bool:
     """Whether a slow function stands in the part.
 
     >>> from dpsql.sql.emit.duckdb import DUCKDB
@@ -203,4 +208,4 @@ def _is_slow(part: exp.Expr | None) -> bool:
     >>> [_is_slow(part) for part in (None, exp.column("a"), padded)]
     [False, False, True]
     """
-    return part is not None and any(map(is_slow_node, part.walk()))
+    return expression is not None and any(map(is_slow_node, expression.walk()))

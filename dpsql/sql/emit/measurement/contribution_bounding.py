@@ -31,14 +31,14 @@ def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> e
     """
     groups: list[exp.Expr] = [node.bare(name) for name in ["u", *keys]]
     outputs = list(groups)
-    for name, each in members:
+    for name, contribution in members:
         total = (
             exp.Max(this=node.bare(name))
-            if isinstance(each.cell, UnitCount)
+            if isinstance(contribution.cell, UnitCount)
             else dialect.sum(node.bare(name))
         )
         value = node.or_zero(total)
-        if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
+        if isinstance(contribution.cell, ClampedSum | ProductSum | NormClippedSum):
             value = squarable(dialect, value)
         outputs.append(node.aliased(value, name))
     return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
@@ -79,16 +79,16 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
     return exp.Union(this=free, expression=cut, distinct=False)
 
 
-def weight(dialect: Dialect, whole: int, norm: Norm) -> exp.Expr:
+def weight(dialect: Dialect, full_weight: int, norm: Norm) -> exp.Expr:
     """The weight of a row's unit by the number of groups in which it is kept;
     those are the rows of one unit.
     """
-    own: list[exp.Expr] = [node.bare("u")]
-    groups = exp.Window(this=exp.Count(this=exp.Star()), partition_by=own)
+    unit: list[exp.Expr] = [node.bare("u")]
+    groups = exp.Window(this=exp.Count(this=exp.Star()), partition_by=unit)
     if norm == "l1":
-        return dialect.quotient(node.integer(whole), groups)
+        return dialect.quotient(node.integer(full_weight), groups)
     root = node.function("SQRT", dialect.cast(groups, DOUBLE))
-    share = exp.Div(this=number(float(whole)), expression=root, typed=False, safe=False)
+    share = exp.Div(this=number(float(full_weight)), expression=root, typed=False, safe=False)
     return dialect.cast(node.function("FLOOR", share), INTEGER)
 
 
@@ -104,20 +104,20 @@ def pairs(
         on = node.conjoined([dialect.equal("rows", "kept", key) for key in ["u", *keys]])
         joins = [node.join(node.table("kept"), on)]
     different = node.select(
-        [node.column("rows", part) for part in parts],
+        [node.column("rows", column) for column in parts],
         node.table("rows"),
         joins,
         node.not_null(node.column("rows", name)),
         distinct=True,
     )
-    place = node.aliased(_rank(dialect, "different", parts), "place")
+    rank = node.aliased(_rank(dialect, "different", parts), "place")
     ranked = node.select(
-        [*(node.column("different", part) for part in parts), place],
+        [*(node.column("different", column) for column in parts), rank],
         node.subquery(different, "different"),
     )
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))
     return node.select(
-        [node.column("ranked", part) for part in parts[1:]],
+        [node.column("ranked", column) for column in parts[1:]],
         node.subquery(ranked, "ranked"),
         where=first,
     )
@@ -127,10 +127,10 @@ def _rank(dialect: Dialect, relation: str, parts: list[str]) -> exp.Expr:
     """The place of a row among those of its unit: by keyed hash over unit and keys,
     then by the keys themselves.
     """
-    hashed = dialect.hashed(HASH_KEY, [node.column(relation, part) for part in parts])
+    hashed = dialect.hashed(HASH_KEY, [node.column(relation, column) for column in parts])
     order = [
-        exp.Ordered(this=each, nulls_first=True)
-        for each in (hashed, *(node.column(relation, part) for part in parts[1:]))
+        exp.Ordered(this=expression, nulls_first=True)
+        for expression in (hashed, *(node.column(relation, column) for column in parts[1:]))
     ]
     return exp.Window(
         this=exp.RowNumber(),
@@ -166,13 +166,13 @@ def steps(
     ``base`` is what is summed.
     """
     chosen = f"{family}_suspects"
-    own = f"{family}_own"
+    suspects_contributions = f"{family}_own"
     return {
         chosen: _suspects(dialect, base, members, sizes, norm=norm),
-        own: _summed(dialect, chosen, keys, members)
+        suspects_contributions: _summed(dialect, chosen, keys, members)
         if base == "rows"
         else _own(dialect, base, chosen, keys, members=members),
-        f"{family}_heavy": _heavy(dialect, own, keys, members, norm=norm),
+        f"{family}_heavy": _heavy(dialect, suspects_contributions, keys, members, norm=norm),
     }
 
 
@@ -188,71 +188,73 @@ def _suspects(
     that the plain sum gives its L2 norm.
     """
     above: exp.Expr | None = None
-    for name, each in members:
+    for name, contribution in members:
         value: exp.Expr = node.bare(name)
         most = (
-            each.limit // each.fine
-            if isinstance(each.cell, UnitCount) and norm == "l2"
-            else max_safe_l1_norm(each, norm)
+            contribution.limit // contribution.fine
+            if isinstance(contribution.cell, UnitCount) and norm == "l2"
+            else max_safe_l1_norm(contribution, norm)
         )
         limit: exp.Expr = node.integer(most)
         if name in sizes:
             value = node.bare(sizes[name])
-            limit = number(float(most * each.step) * (1 - LOST))
-        elif isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
+            limit = number(float(most * contribution.step) * (1 - LOST))
+        elif isinstance(contribution.cell, ClampedSum | ProductSum | NormClippedSum):
             value = node.function("ABS", value)
         above = node.either(above, node.compare(exp.GT, dialect.sum(value), limit))
-    if source == "rows" and any(_counts_all_rows(each) for _, each in members):
-        fewest = min(each.rows for _, each in members)
+    if source == "rows" and any(_counts_all_rows(member) for _, member in members):
+        fewest = min(member.rows for _, member in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     assert above is not None
     return dialect.units_above_limit(node.bare("u"), node.table(source), above)
 
 
-def _counts_all_rows(each: Contribution) -> bool:
+def _counts_all_rows(contribution: Contribution) -> bool:
     return (
-        isinstance(each.cell, RowCount)
-        and each.cell.argument is None
-        and each.cell.condition is None
+        isinstance(contribution.cell, RowCount)
+        and contribution.cell.argument is None
+        and contribution.cell.condition is None
     )
 
 
-def max_safe_l1_norm(each: Contribution, norm: Norm) -> int:
+def max_safe_l1_norm(contribution: Contribution, norm: Norm) -> int:
     """The sum of the sizes of a unit's values up to which no norm of them exceeds the limit."""
-    return each.limit if norm == "l1" else isqrt(each.limit)
+    return contribution.limit if norm == "l1" else isqrt(contribution.limit)
 
 
 def _heavy(
-    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+    dialect: Dialect, contributions_table: str, keys: list[str], members: list[Member], norm: Norm
 ) -> exp.Select:
     """For each unit above a limit and each key:
     the difference that scaling down by the unit's factor makes.
     """
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
-    for name, each in members:
+    for name, contribution in members:
         scaled = dialect.quotient(
             node.times(node.bare(name), node.bare("factor")), node.integer(2**FACTOR_BITS)
         )
         outputs.append(
             node.aliased(
-                exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name
+                exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, contribution))),
+                name,
             )
         )
     return node.select(
-        outputs, node.subquery(_scaled(dialect, own, keys, members, norm=norm), "scaled")
+        outputs,
+        node.subquery(_scaled(dialect, contributions_table, keys, members, norm=norm), "scaled"),
     )
 
 
 def _scaled(
-    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+    dialect: Dialect, contributions_table: str, keys: list[str], members: list[Member], norm: Norm
 ) -> exp.Select:
     """The contributions of the units above a limit, with the factor of the unit beside each."""
     above: exp.Expr | None = None
-    for name, each in members:
+    for name, contribution in members:
         above = node.either(
-            above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit))
+            above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(contribution.limit))
         )
-    norms = node.subquery(_norms(dialect, own, keys, members, norm=norm), "norms")
+    norms = node.subquery(_norms(dialect, contributions_table, keys, members, norm=norm), "norms")
     outputs = [
         *map(node.bare, _carried(keys, members)),
         node.aliased(factor(dialect, members, norm), "factor"),
@@ -261,7 +263,7 @@ def _scaled(
 
 
 def _norms(
-    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+    dialect: Dialect, contributions_table: str, keys: list[str], members: list[Member], norm: Norm
 ) -> exp.Select:
     """The contributions of the chosen units per key,
     with the norms of the unit's whole vectors beside each.
@@ -272,7 +274,9 @@ def _norms(
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
         over_groups = exp.Window(this=dialect.sum(size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
-    return node.select(outputs, node.table(own), where=node.not_null(node.bare("u")))
+    return node.select(
+        outputs, node.table(contributions_table), where=node.not_null(node.bare("u"))
+    )
 
 
 def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
@@ -284,13 +288,15 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
     unit = node.case((node.not_null(node.column(chosen, "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", name) for name in keys), unit]
     outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
-    for name, each in members:
+    for name, contribution in members:
         value = node.or_zero(dialect.sum(node.column("rows", name)))
         outputs.append(
-            node.aliased(value if raw(name, each) == name else squarable(dialect, value), name)
+            node.aliased(
+                value if raw(name, contribution) == name else squarable(dialect, value), name
+            )
         )
-        if raw(name, each) != name:
-            outputs.append(node.aliased(value.copy(), raw(name, each)))
+        if raw(name, contribution) != name:
+            outputs.append(node.aliased(value.copy(), raw(name, contribution)))
     joins = [dialect.look_up(node.column("rows", "u"), node.table(chosen))]
     return node.select(outputs, node.table("rows"), joins, group=[group.copy() for group in groups])
 
@@ -302,10 +308,10 @@ def _own(
     and ``r…`` as they stand in the totals.
     """
     outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
-    for name, each in members:
+    for name, contribution in members:
         outputs.append(node.column(source, name))
-        if raw(name, each) != name:
-            outputs.append(node.aliased(node.column(source, name), raw(name, each)))
+        if raw(name, contribution) != name:
+            outputs.append(node.aliased(node.column(source, name), raw(name, contribution)))
     joins = [dialect.look_up(node.column(source, "u"), node.table(chosen))]
     chosen_alone = dialect.is_listed(node.column(chosen, "u"), node.column(source, "u"))
     return node.select(outputs, node.table(source), joins, chosen_alone)
@@ -315,16 +321,20 @@ def _carried(keys: list[str], members: list[Member]) -> list[str]:
     """The keys and contributions that go from step to step."""
     return [
         *keys,
-        *dict.fromkeys(column for name, each in members for column in (name, raw(name, each))),
+        *dict.fromkeys(
+            column for name, contribution in members for column in (name, raw(name, contribution))
+        ),
     ]
 
 
-def raw(name: str, each: Contribution) -> str:
+def raw(name: str, contribution: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals:
     counts are never clamped, sums may be.
     """
     return (
-        f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum) else name
+        f"r{name[1:]}"
+        if isinstance(contribution.cell, ClampedSum | ProductSum | NormClippedSum)
+        else name
     )
 
 
@@ -334,21 +344,21 @@ def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
         name: dialect.greatest(node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members
     }
     if norm == "l1":
-        whole = [
+        ratios = [
             dialect.quotient(
-                dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), "wide"), norms[name]
+                dialect.cast(node.integer(contribution.limit * 2**FACTOR_BITS), "wide"), norms[name]
             )
-            for name, each in members
+            for name, contribution in members
         ]
-        return dialect.least(node.integer(2**FACTOR_BITS), *whole)
+        return dialect.least(node.integer(2**FACTOR_BITS), *ratios)
     squares = [
         exp.Div(
-            this=number(float(each.limit)),
+            this=number(float(contribution.limit)),
             expression=dialect.cast(norms[name], DOUBLE),
             typed=False,
             safe=False,
         )
-        for name, each in members
+        for name, contribution in members
     ]
     root = node.function("SQRT", dialect.least(number(1.0), *squares))
     floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))

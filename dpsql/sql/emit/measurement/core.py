@@ -44,14 +44,14 @@ def core_sql(
     norm: Norm,
     groups: int | None,
     dialect: Dialect,
-    whole: int | None = None,
+    full_weight: int | None = None,
 ) -> str:
-    """The engine SQL whose rows are keys, exact cells in order, units where thresholded,
-    and bins of histograms.
+    """The engine SQL whose rows are keys, exact cells in order, units if thresholded, and bins.
 
-    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None;
-    with ``whole`` units are weighed and not counted, and that is the weight of a unit of one group.
-    StatementError (E_LIMITS) where it comes to more than an engine plans in seconds.
+    ``groups`` is the number of groups a unit may stand in if keys are thresholded, else None.
+    With ``full_weight`` units are weighed and not counted; it is the weight of a unit with one
+    group.
+    StatementError (E_LIMITS) if it comes to more than an engine plans in seconds.
     """
     tree = limited(
         _Emission(
@@ -61,7 +61,7 @@ def core_sql(
             histograms=histograms,
             norm=norm,
             groups=groups,
-            whole=whole,
+            whole=full_weight,
         ).tree()
     )
     return dialect.write(tree, copy=False)
@@ -86,14 +86,18 @@ class _Emission:
         """The cells that are sums of row values, with their column names."""
         cells = enumerate(self.contributions)
         return [
-            (f"v{place}", each) for place, each in cells if not isinstance(each.cell, DistinctCount)
+            (f"v{index}", contribution)
+            for index, contribution in cells
+            if not isinstance(contribution.cell, DistinctCount)
         ]
 
     @property
     def distinct(self) -> list[contribution_bounding.Member]:
         cells = enumerate(self.contributions)
         return [
-            (f"v{place}", each) for place, each in cells if isinstance(each.cell, DistinctCount)
+            (f"v{index}", contribution)
+            for index, contribution in cells
+            if isinstance(contribution.cell, DistinctCount)
         ]
 
     def tree(self) -> exp.Query:
@@ -181,7 +185,7 @@ class _Emission:
         measured = (*self.contributions, *self.histograms)
         return (
             is_held(self.core.relation)
-            or len(tables_measured(self.core, [each.cell for each in measured])) > 1
+            or len(tables_measured(self.core, [contribution.cell for contribution in measured])) > 1
         )
 
     @property
@@ -189,7 +193,7 @@ class _Emission:
         """Whether rows without a unit are added up and subtracted again,
         so that totals need not read every row's unit.
 
-        That is done for a plain table, where such rows are cheap to find, where nothing but sums
+        That is done for a plain table, where such rows are cheap to find, if nothing but sums
         reads them, and where no key is shown because of them.
         """
         relation = self.core.relation
@@ -213,7 +217,10 @@ class _Emission:
         """
         if self._base != "rows" or self._keeps_rows or self._is_of_groups:
             return {}
-        sizes = {name: row_size(self.dialect, each, self.norm) for name, each in self.summed}
+        sizes = {
+            name: row_size(self.dialect, contribution, self.norm)
+            for name, contribution in self.summed
+        }
         return {name: size for name, size in sizes.items() if size is not None}
 
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
@@ -235,7 +242,7 @@ class _Emission:
         named = (("sums", sums), ("averages", averages), ("units", units))
         families = {name: members for name, members in named if members}
         alone = [pair for pair in self.summed if isinstance(pair[1].cell, NormClippedSum)]
-        return families | {f"norm_{name}": [(name, each)] for name, each in alone}
+        return families | {f"norm_{name}": [(name, contribution)] for name, contribution in alone}
 
     def _rows(self) -> exp.Select:
         source, joins, conditions = from_clause(self.dialect, self.core.relation)
@@ -251,9 +258,9 @@ class _Emission:
             for index, contribution in enumerate(self.contributions)
         ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
-        for index, each in enumerate(self.histograms):
-            outputs.append(node.aliased(row_value(self.dialect, each), f"h{index}"))
-            groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
+        for index, measured in enumerate(self.histograms):
+            outputs.append(node.aliased(row_value(self.dialect, measured), f"h{index}"))
+            groups = measured.cell.groups if isinstance(measured.cell, UnitNorms) else ()
             names = unit_norms.group_columns(f"h{index}", len(groups))
             outputs += [
                 node.aliased(key(self.dialect, group), name)
@@ -272,36 +279,38 @@ class _Emission:
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
-        whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
+        query: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows" and not self._is_of_groups:
             first, *others = (
                 self._whole(family, members) for family, members in self._families().items()
             )
-            whole = first
+            query = first
             for other in others:
-                whole = exp.Union(this=whole, expression=other, distinct=False)
+                query = exp.Union(this=query, expression=other, distinct=False)
         if self._takes_back:
             taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
             nobody = exp.Is(this=node.bare("u"), expression=exp.null())
             back = node.select(
                 [*map(node.bare, self.keys), *taken], node.table("rows"), where=nobody
             )
-            whole = exp.Union(this=whole, expression=back, distinct=False)
+            query = exp.Union(this=query, expression=back, distinct=False)
         for family, members in self._families().items():
-            own = {*self.keys, *(name for name, _ in members)}
+            output_names = {*self.keys, *(name for name, _ in members)}
             outputs: list[exp.Expr] = [
-                node.bare(name) if name in own else exp.null() for name in names
+                node.bare(name) if name in output_names else exp.null() for name in names
             ]
             uncounted = [] if self.groups is None else [exp.null()]
             change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
-            whole = exp.Union(this=whole, expression=change, distinct=False)
-        return whole
+            query = exp.Union(this=query, expression=change, distinct=False)
+        return query
 
     def _whole(self, family: str, members: list[contribution_bounding.Member]) -> exp.Select:
         """The sums of all units' rows per key, of the cells that are scaled together."""
-        own = {name: contribution_bounding.raw(name, each) for name, each in members}
+        raw_columns = {
+            name: contribution_bounding.raw(name, contribution) for name, contribution in members
+        }
         sums = [
-            node.aliased(node.bare(own[name]) if name in own else exp.null(), name)
+            node.aliased(node.bare(raw_columns[name]) if name in raw_columns else exp.null(), name)
             for name, _ in self.summed
         ]
         return node.select([*map(node.bare, self.keys), *sums], node.table(f"{family}_own"))
@@ -321,7 +330,7 @@ class _Emission:
         return self._added_up("measured", units)
 
     def _added_up(self, source: str, more: Sequence[exp.Expr] = ()) -> exp.Select:
-        """Each sum per key, NULL where nothing adds to it, with more outputs behind."""
+        """Each sum per key, NULL if nothing adds to it, followed by more outputs."""
         outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
         outputs += [
             node.aliased(self.dialect.sum(node.bare(name)), name) for name, _ in self.summed
@@ -332,7 +341,7 @@ class _Emission:
 
     def _distinct(self, name: str) -> exp.Select:
         source = f"pairs_{name}"
-        groups = [node.column(source, each) for each in self.keys]
+        groups = [node.column(source, key_name) for key_name in self.keys]
         count = exp.Count(this=exp.Distinct(expressions=[node.column(source, name)]))
         return node.select(
             [*(group.copy() for group in groups), node.aliased(count, name)],
@@ -341,7 +350,7 @@ class _Emission:
         )
 
     def _final(self) -> exp.Select:
-        """Keys of the domain with their totals, 0 where there are none;
+        """Keys of the domain with their totals, 0 if there are none;
         or the keys that the data hold.
         """
         if self.core.domain is not None:

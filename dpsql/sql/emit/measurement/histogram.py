@@ -1,6 +1,6 @@
 """Histograms: how many of the clipped rows of each group lie in each bin, one row each.
 
-Where the values themselves are public, each of them is a bin.
+If the values themselves are public, each of them is a bin.
 
 ``h0_many``    the few units that have many rows
 ``h0_counts``  per key and bin, the rows of each of them, and of all others together
@@ -48,7 +48,7 @@ def bin_number(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
 
 
 def placed(dialect: Dialect, argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
-    """The place of the argument's value among the values; NULL where it is none of them."""
+    """The place of the argument's value among the values; NULL if it is none of them."""
     whens = [
         exp.If(this=_listed(dialect, value, argument), true=node.integer(index))
         for index, value in enumerate(values)
@@ -76,17 +76,17 @@ def steps(
     dialect: Dialect,
     name: str,
     keys: list[str],
-    each: Contribution,
+    contribution: Contribution,
     norm: Norm,
     *,
     thresholded: bool,
 ) -> dict[str, exp.Query]:
     """The steps from rows to bins for the histogram of that name."""
     return {
-        f"{name}_many": _many(dialect, name, each, keys, thresholded=thresholded),
-        f"{name}_counts": _counts(dialect, name, keys, each, thresholded=thresholded),
+        f"{name}_many": _many(dialect, name, contribution, keys, thresholded=thresholded),
+        f"{name}_counts": _counts(dialect, name, keys, contribution, thresholded=thresholded),
         f"{name}_own": _own(name, keys),
-        f"{name}_factors": _factors(dialect, name, keys, each, norm=norm),
+        f"{name}_factors": _factors(dialect, name, keys, contribution, norm=norm),
         f"{name}_heavy": _heavy(dialect, name, keys),
         f"{name}_bins": _bins(dialect, name, keys),
     }
@@ -96,7 +96,7 @@ def _kept(dialect: Dialect, keys: list[str], thresholded: bool) -> list[exp.Join
     """Where keys are thresholded, a unit has rows in its kept groups only."""
     if not thresholded:
         return []
-    on = node.conjoined([dialect.equal("rows", "kept", part) for part in ["u", *keys]])
+    on = node.conjoined([dialect.equal("rows", "kept", column) for column in ["u", *keys]])
     return [node.join(node.table("kept"), on)]
 
 
@@ -105,18 +105,18 @@ def _counted(name: str) -> exp.Expr:
 
 
 def _many(
-    dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool
+    dialect: Dialect, name: str, contribution: Contribution, keys: list[str], thresholded: bool
 ) -> exp.Query:
     """The units with more values than always stay within the limit."""
     unit = node.column("rows", "u")
-    more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(each.rows))
+    more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(contribution.rows))
     return dialect.units_above_limit(
         unit, node.table("rows"), more, _kept(dialect, keys, thresholded), where=_counted(name)
     )
 
 
 def _counts(
-    dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool
+    dialect: Dialect, name: str, keys: list[str], contribution: Contribution, thresholded: bool
 ) -> exp.Select:
     """The rows per key and bin, in fine steps: those of each of the few units,
     and under NULL those of all others.
@@ -124,8 +124,10 @@ def _counts(
     One reading of the rows, which is the same whether or not there are such units.
     """
     unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
-    groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
-    count = node.times(dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(each.fine))
+    groups: list[exp.Expr] = [*(node.column("rows", column) for column in [*keys, name]), unit]
+    count = node.times(
+        dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(contribution.fine)
+    )
     many = dialect.look_up(node.column("rows", "u"), node.table(f"{name}_many"))
     outputs = [
         *(group.copy() for group in groups[:-1]),
@@ -143,49 +145,51 @@ def _counts(
 
 def _own(name: str, keys: list[str]) -> exp.Select:
     """The counts of the few units."""
-    outputs = [node.bare(part) for part in ["u", *keys, name, "v"]]
+    outputs = [node.bare(column) for column in ["u", *keys, name, "v"]]
     return node.select(outputs, node.table(f"{name}_counts"), where=node.not_null(node.bare("u")))
 
 
 def _factors(
-    dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm
+    dialect: Dialect, name: str, keys: list[str], contribution: Contribution, norm: Norm
 ) -> exp.Select:
     """The units above the limit, each with the factor that brings it there.
 
     The norm is that of the vector of counts per key, over all bins:
     no level of a tree over the bins has a larger one.
     """
-    per_key = [node.bare(part) for part in ["u", *keys]]
+    per_key = [node.bare(column) for column in ["u", *keys]]
     value = node.aliased(dialect.sum(node.bare("v")), "v")
     sizes = node.select(
-        [*(part.copy() for part in per_key), value], node.table(f"{name}_own"), group=per_key
+        [*(column.copy() for column in per_key), value], node.table(f"{name}_own"), group=per_key
     )
     size = node.bare("v") if norm == "l1" else node.times(node.bare("v"), node.bare("v"))
-    whole = dialect.sum(size)
-    above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
+    norm_sum = dialect.sum(size)
+    above = node.compare(exp.GT, norm_sum.copy(), node.integer(contribution.limit))
     norms = node.select(
-        [node.bare("u"), node.aliased(whole, "n")],
+        [node.bare("u"), node.aliased(norm_sum, "n")],
         node.subquery(sizes, "sizes"),
         group=[node.bare("u")],
         having=above,
     )
-    factor = node.aliased(contribution_bounding.factor(dialect, [("v", each)], norm), "factor")
+    factor = node.aliased(
+        contribution_bounding.factor(dialect, [("v", contribution)], norm), "factor"
+    )
     return node.select([node.bare("u"), factor], node.subquery(norms, "norms"))
 
 
 def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     """Per key and bin of a unit above the limit, what scaling it down by its factor changes."""
-    own = f"{name}_own"
+    counts_table = f"{name}_own"
     factors = f"{name}_factors"
-    value = node.column(own, "v")
+    value = node.column(counts_table, "v")
     down = dialect.quotient(
         node.times(value, node.column(factors, "factor")),
         node.integer(2**contribution_bounding.FACTOR_BITS),
     )
     change = exp.Sub(this=node.paren(down), expression=value.copy())
-    columns = [node.column(own, part) for part in [*keys, name]]
-    joins = [node.join(node.table(factors), dialect.equal(own, factors, "u"))]
-    return node.select([*columns, node.aliased(change, "v")], node.table(own), joins)
+    columns = [node.column(counts_table, column_name) for column_name in [*keys, name]]
+    joins = [node.join(node.table(factors), dialect.equal(counts_table, factors, "u"))]
+    return node.select([*columns, node.aliased(change, "v")], node.table(counts_table), joins)
 
 
 def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
@@ -196,33 +200,34 @@ def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     changes = node.select(
         [node.bare(column) for column in [*columns, "v"]], node.table(f"{name}_heavy")
     )
-    whole = exp.Union(this=counts, expression=changes, distinct=False)
+    union = exp.Union(this=counts, expression=changes, distinct=False)
     total = node.aliased(dialect.cast(dialect.sum(node.bare("v")), INTEGER), "v")
     return node.select(
         [*map(node.bare, columns), total],
-        node.subquery(whole, "whole"),
+        node.subquery(union, "whole"),
         group=[node.bare(column) for column in columns],
     )
 
 
 def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms: int) -> exp.Query:
-    """The groups, and behind them a row for each bin of each histogram: keys, histogram,
-    bin and count.
+    """The groups, followed by a row for each bin of each histogram.
+
+    Such a row has keys, histogram, bin and count.
     """
     if not histograms:
         return groups
     cells = len(groups.expressions) - len(keys)
-    behind: list[tuple[str, SqlType | Width]] = [
+    bin_columns: list[tuple[str, SqlType | Width]] = [
         ("histogram", "narrow"),
         ("bin", INTEGER),
         ("v", INTEGER),
     ]
-    none = [node.aliased(dialect.cast(exp.null(), kind), name) for name, kind in behind]
+    none = [node.aliased(dialect.cast(exp.null(), kind), name) for name, kind in bin_columns]
     groups.set("expressions", [*groups.expressions, *none])
-    whole: exp.Query = groups
+    query: exp.Query = groups
     for index in range(histograms):
         name = f"h{index}"
         outputs = [*map(node.bare, keys), *(exp.null() for _ in range(cells)), node.integer(index)]
         bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
-        whole = exp.Union(this=whole, expression=bins, distinct=False)
-    return whole
+        query = exp.Union(this=query, expression=bins, distinct=False)
+    return query

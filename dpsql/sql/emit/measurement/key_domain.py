@@ -29,9 +29,9 @@ def domain_select(dialect: Dialect, core: Core) -> exp.Select:
         return _distinct(dialect, parts[0], core.domain)
     sources: list[exp.Expr] = []
     outputs: dict[int, exp.Expr] = {}
-    for number, part in enumerate(parts):
-        sources.append(node.subquery(_distinct(dialect, part, core.domain), f"p{number}"))
-        outputs |= {place: node.column(f"p{number}", f"k{place}") for place in part.keys}
+    for number, component in enumerate(parts):
+        sources.append(node.subquery(_distinct(dialect, component, core.domain), f"p{number}"))
+        outputs |= {index: node.column(f"p{number}", f"k{index}") for index in component.keys}
     joins = [node.join(source) for source in sources[1:]]
     return node.select([outputs[output] for output in sorted(outputs)], sources[0], joins)
 
@@ -41,7 +41,11 @@ def domain_parts(dialect: Dialect, core: Core) -> list[exp.Select]:
     its keys are all their combinations.
     """
     assert core.domain is not None
-    return [_distinct(dialect, part, core.domain) for part in _parts(core.domain) if part.keys]
+    return [
+        _distinct(dialect, component, core.domain)
+        for component in _parts(core.domain)
+        if component.keys
+    ]
 
 
 @dataclass(frozen=True)
@@ -64,37 +68,45 @@ def _parts(domain: KeyDomain) -> list[_Part]:
 
     A condition that reads no column goes to a part that reads one, if there is one.
     """
-    single = [_Part(_reads(each), {index: each}, ()) for index, each in enumerate(domain.keys)]
+    single = [
+        _Part(_reads(expression), {index: expression}, ())
+        for index, expression in enumerate(domain.keys)
+    ]
     single += [_Part(_reads(condition), {}, (condition,)) for condition in domain.conditions]
     parts: list[_Part] = []
-    for part in single:
-        apart = [other for other in parts if not other.reads & part.reads]
+    for component in single:
+        apart = [other for other in parts if not other.reads & component.reads]
         for other in parts:
-            if other.reads & part.reads:
-                part = other.with_(part)
-        parts = [*apart, part]
-    constant = [part for part in parts if not part.reads]
-    first, *others = [part for part in parts if part.reads] or [_Part(frozenset(), {}, ())]
-    for part in constant:
-        first = first.with_(part)
-    return sorted([first, *others], key=lambda part: min(part.keys, default=len(domain.keys)))
+            if other.reads & component.reads:
+                component = other.with_(component)
+        parts = [*apart, component]
+    constant = [piece for piece in parts if not piece.reads]
+    first, *others = [piece for piece in parts if piece.reads] or [_Part(frozenset(), {}, ())]
+    for component in constant:
+        first = first.with_(component)
+    return sorted([first, *others], key=lambda piece: min(piece.keys, default=len(domain.keys)))
 
 
 def _reads(expression: Expression) -> frozenset[str]:
     return frozenset(column.relation for column in columns(expression))
 
 
-def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
+def _distinct(dialect: Dialect, component: _Part, domain: KeyDomain) -> exp.Select:
     sources = [
-        _values(dialect, each) for each in domain.enumerated if each.column.relation in part.reads
+        _values(dialect, expression)
+        for expression in domain.enumerated
+        if expression.column.relation in component.reads
     ]
-    sources += [leaf_source(dialect, leaf) for leaf in domain.tables if leaf.alias in part.reads]
+    sources += [
+        leaf_source(dialect, leaf) for leaf in domain.tables if leaf.alias in component.reads
+    ]
     if not sources:  # keys that read no column: one combination
         sources.append(dialect.values([[exp.true()]], "d", ["value"]))
     outputs = [
-        node.aliased(key(dialect, each), f"k{place}") for place, each in sorted(part.keys.items())
+        node.aliased(key(dialect, expression), f"k{index}")
+        for index, expression in sorted(component.keys.items())
     ]
-    condition = node.conjoined([native(dialect, each) for each in part.conditions])
+    condition = node.conjoined([native(dialect, expression) for expression in component.conditions])
     joins = [node.join(source) for source in sources[1:]]
     return node.select(outputs, sources[0], joins, condition, distinct=True)
 
@@ -127,14 +139,14 @@ def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
 
 def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     """The days as first + number, the number put together from its decimal digits;
-    NULL behind the last of them.
+    NULL after the last of them.
     """
-    wanted = days.count + days.nullable
-    digits = [f"n{index}" for index in range(len(str(wanted - 1)))]
+    days_needed = days.count + days.nullable
+    digits = [f"n{index}" for index in range(len(str(days_needed - 1)))]
     number: exp.Expr = node.integer(0)
     for index, digit in enumerate(digits):
-        part = node.times(node.column(digit, "value"), node.integer(10**index))
-        number = part if index == 0 else node.plus(number, part)
+        term = node.times(node.column(digit, "value"), node.integer(10**index))
+        number = term if index == 0 else node.plus(number, term)
     sources = [
         dialect.values([[node.integer(value)] for value in range(10)], digit, ["value"])
         for digit in digits
@@ -143,7 +155,7 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     day: exp.Expr = dialect.cast(dialect.days_later(first, number), sql_type)
     if days.nullable:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
-    few = node.compare(exp.LT, number.copy(), node.integer(wanted))
+    few = node.compare(exp.LT, number.copy(), node.integer(days_needed))
     return node.select(
         [node.aliased(day, "value")], sources[0], [node.join(source) for source in sources[1:]], few
     )
@@ -166,16 +178,16 @@ class Counting:
 
 def counting(dialect: Dialect, core: Core) -> Counting | None:
     """The queries that count the keys of the core;
-    None where the number is known or follows from earlier cores.
+    None if the number is known or follows from earlier cores.
     """
     if core.domain is None or core.domain.count is not None:
         return None
     queries = []
-    for part in domain_parts(dialect, core):
-        tables = list(part.find_all(exp.Table))
+    for subquery in domain_parts(dialect, core):
+        tables = list(subquery.find_all(exp.Table))
         if any((table.catalog, table.db) != dialect.source for table in tables):
             return None
-        count = node.select([exp.Count(this=exp.Star())], node.subquery(part, "part"))
+        count = node.select([exp.Count(this=exp.Star())], node.subquery(subquery, "part"))
         sql = dialect.write(count)
         queries.append((sql, frozenset(table.name for table in tables)))
     return Counting(tuple(queries))
@@ -205,10 +217,10 @@ def many_keys(core: Core, count: int) -> str | None:
 def many_keys_notices(cores: Sequence[Core]) -> tuple[str, ...]:
     """The notices of the cores whose number of keys is known from the statement and the schema."""
     known = [(core, core.domain.count) for core in cores if core.domain is not None]
-    said = [many_keys(core, count) for core, count in known if count is not None]
-    return tuple(each for each in said if each is not None)
+    notices = [many_keys(core, count) for core, count in known if count is not None]
+    return tuple(notice for notice in notices if notice is not None)
 
 
 def _names(core: Core) -> str:
-    names = [each.name for each in core.keys if isinstance(each, ColumnRef)]
+    names = [expression.name for expression in core.keys if isinstance(expression, ColumnRef)]
     return ", ".join(names) if len(names) == len(core.keys) else "the keys of GROUP BY"

@@ -29,35 +29,45 @@ from dpsql.sql.ir.core import (
 )
 
 
-def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
+def row_value(dialect: Dialect, contribution: Contribution) -> exp.Expr:
     """What one row adds to the cell, in its steps, or its bin in a histogram;
-    NULL where it adds nothing.
+    NULL if it adds nothing.
     """
-    cell = each.cell
+    cell = contribution.cell
     match cell:
         case RowCount(argument=argument):
-            value: exp.Expr = node.integer(each.fine)
+            value: exp.Expr = node.integer(contribution.fine)
             if argument is not None:
                 value = node.case((node.not_null(native(dialect, argument)), value))
         case UnitCount():
-            value = node.integer(each.fine)
+            value = node.integer(contribution.fine)
         case DistinctCount(argument=argument):
             value = key(dialect, argument)
         case ClampedSum(argument=argument, centred=centred):
-            assert isinstance(each.grid, Quantum)
-            value = quantised(dialect, argument, each.grid, each.grid.middle if centred else 0)
-            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+            assert isinstance(contribution.grid, Quantum)
+            value = quantised(
+                dialect, argument, contribution.grid, contribution.grid.middle if centred else 0
+            )
+            value = (
+                value
+                if contribution.fine == 1
+                else node.times(value, node.integer(contribution.fine))
+            )
         case ProductSum(left=left, right=right):
-            assert isinstance(each.grid, ProductQuantum)
-            value = product(dialect, left, right, each.grid)
-            value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+            assert isinstance(contribution.grid, ProductQuantum)
+            value = product(dialect, left, right, contribution.grid)
+            value = (
+                value
+                if contribution.fine == 1
+                else node.times(value, node.integer(contribution.fine))
+            )
         case NormClippedSum(argument=argument, norm=found):
             value = in_parts(dialect, argument, found)
         case UnitNorms(argument=argument, step=step):
             value = in_wide_steps(dialect, argument, step)
         case Histogram(argument=argument):
-            assert each.bins is not None
-            value = histogram.bin_number(dialect, argument, each.bins)
+            assert contribution.bins is not None
+            value = histogram.bin_number(dialect, argument, contribution.bins)
         case Frequencies(argument=argument, sizes=True):
             value = native(dialect, argument)
         case Frequencies(argument=argument, values=values):
@@ -67,14 +77,14 @@ def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
     return value if cell.condition is None else node.case((native(dialect, cell.condition), value))
 
 
-def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
+def row_size(dialect: Dialect, contribution: Contribution, norm: Norm) -> exp.Expr | None:
     """An upper bound of the size of what a row adds to a sum, in units of the value,
-    NULL where it adds nothing.
+    NULL if it adds nothing.
 
-    None where no cheap one is known.
+    None if no cheap one is known.
     """
-    cell = each.cell
-    grid = each.grid
+    cell = contribution.cell
+    grid = contribution.grid
     if (
         not isinstance(cell, ClampedSum)
         or cell.centred
@@ -83,8 +93,8 @@ def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | Non
     ):
         return None
     if (
-        contribution_bounding.max_safe_l1_norm(each, norm)
-        >= contribution_bounding.MOST_ADDED * each.fine
+        contribution_bounding.max_safe_l1_norm(contribution, norm)
+        >= contribution_bounding.MOST_ADDED * contribution.fine
     ):
         return None
     size = at_least(dialect, cell.argument, grid)

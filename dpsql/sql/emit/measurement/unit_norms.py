@@ -59,30 +59,31 @@ def _parts(dialect: Dialect, name: str) -> exp.Select:
     )
     above_zero = dialect.greatest(node.bare("most"), number(1.0))
     share = exp.Div(this=node.bare("v"), expression=above_zero, typed=False, safe=False)
-    part = dialect.cast(
+    step_count = dialect.cast(
         node.function("FLOOR", node.times(node.paren(share), number(LARGEST_PART))), INTEGER
     )
-    outputs = [node.bare("u"), node.bare("most"), node.aliased(part, "part")]
+    outputs = [node.bare("u"), node.bare("most"), node.aliased(step_count, "part")]
     return node.select(outputs, node.subquery(inside, "sums"))
 
 
 def _norms(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> exp.Select:
-    part = node.bare("part")
-    whole = dialect.cast(
-        dialect.sum(part if norm == "l1" else node.times(part, part.copy())), DOUBLE
+    step_count = node.bare("part")
+    size_sum = dialect.cast(
+        dialect.sum(step_count if norm == "l1" else node.times(step_count, step_count.copy())),
+        DOUBLE,
     )
-    length = whole if norm == "l1" else node.function("SQRT", whole)
+    length = size_sum if norm == "l1" else node.function("SQRT", size_sum)
     size = node.times(node.bare("most"), node.paren(node.times(length, number(1 / LARGEST_PART))))
-    place = node.aliased(_place(dialect, size, cell.sizes), "place")
+    size_index = node.aliased(_place(dialect, size, cell.sizes), "place")
     units: list[exp.Expr] = [node.bare("u"), node.bare("most")]
-    return node.select([place], node.table(f"{name}_parts"), group=units)
+    return node.select([size_index], node.table(f"{name}_parts"), group=units)
 
 
 def _place(dialect: Dialect, size: exp.Expr, sizes: int) -> exp.Expr:
     """The place of a norm among the sizes: LEAST(CEIL(LN(GREATEST(norm, 1)) / LN(RATIO)), last)."""
     logarithm = exp.Ln(this=dialect.greatest(size, number(1.0)))
-    whole = exp.Ceil(this=node.times(logarithm, number(1 / log(RATIO))))
-    return dialect.cast(dialect.least(whole, number(float(sizes - 1))), INTEGER)
+    size_index = exp.Ceil(this=node.times(logarithm, number(1 / log(RATIO))))
+    return dialect.cast(dialect.least(size_index, number(float(sizes - 1))), INTEGER)
 
 
 def _bins(name: str) -> exp.Select:

@@ -65,7 +65,7 @@ class Automaton:
     """All states of a search, and those that follow each by a byte of each kind,
     or by the end of the text.
 
-    ``starts`` are those at the begin of a text, and behind a line, a word, and another character;
+    ``starts`` are those at the begin of a text, and after a line, a word, and another character;
     ``kinds`` is for each byte the first that the pattern does not tell apart from it.
     """
 
@@ -94,7 +94,7 @@ def most_states(function: str, pattern: str) -> int | None:
 
 
 def automaton(tree: RegularExpression, search: Search) -> Automaton:
-    """All states that a search may come to; TooLargeError where there are too many."""
+    """All states that a search may come to; TooLargeError if there are too many."""
     if positions(tree) > _MOST_POSITIONS:
         raise TooLargeError
     making = _Making(program(tree, backward=search.backward, anchored=search.anchored), search)
@@ -136,9 +136,9 @@ class _Making:
 
     @property
     def starts(self) -> tuple[DfaState, ...]:
-        """Those in which a search begins: at the begin of a text, behind a line, a word,
-        and another character.
-        """
+        """The states in which a search begins.
+
+        There is one each for the begin of a text, and after a line, a word, and another character."""
         states = [
             self._state(
                 self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0),
@@ -168,9 +168,7 @@ class _Making:
                 yield byte, found
 
     def _threads_past_assertions(self, state: DfaState, byte: int) -> tuple[int, ...]:
-        """The threads of a state, and those that go on at a place which the byte behind it
-        tells.
-        """
+        """The threads of a state, and those past an assertion that the next byte decides."""
         if not self._checks:
             return state.threads
         begins = _PLACES["begin"] if state.before & _BEGIN else 0
@@ -188,7 +186,7 @@ class _Making:
     def _read(
         self, threads: tuple[int, ...], reading: frozenset[int], byte: int
     ) -> DfaState | None:
-        """The state behind a byte that some of the threads read."""
+        """The state after a byte that some of the threads read."""
         more = list[tuple[int, ...]]()
         matched = False
         for thread in threads:
@@ -239,9 +237,9 @@ class _Making:
         return needed
 
     def _threads(self, start: int, places: int) -> tuple[int, ...]:
-        """The steps that wait for a byte,
-        a place or the end of the pattern where a thread goes on at ``start``.
-        """
+        """The waiting steps of a thread that goes on at ``start``.
+
+        They wait for a byte, a place or the end of the pattern."""
         if (start, places) not in self._known:
             self._known[start, places] = tuple(self._followed(start, places))
         return self._known[start, places]

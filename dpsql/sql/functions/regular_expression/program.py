@@ -53,9 +53,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class EmptyWidth:
-    """Goes on where the text has such a place, and reads nothing:
-    RE2 calls it an empty-width assertion.
-    """
+    """Goes on if the text has such a place, and reads nothing.
+
+    RE2 calls it an empty-width assertion."""
 
     place: Place
     out: int
@@ -75,7 +75,7 @@ class NoOperation:
 
 @dataclass(frozen=True, slots=True)
 class UnanchoredStart:
-    """Begins the pattern here, and again at each byte behind, as an unanchored search does."""
+    """Begins the pattern here, and again at each later byte, as an unanchored search does."""
 
     pattern: int
     later: int
@@ -86,7 +86,7 @@ Step: TypeAlias = ByteRange | Split | EmptyWidth | Match | NoOperation | Unancho
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The steps of a pattern; ``at_end`` where it may match at the end of what is read only."""
+    """The steps of a pattern; ``at_end`` if it may match at the end of what is read only."""
 
     steps: tuple[Step, ...]
     start: int
@@ -139,7 +139,7 @@ class _ProgramWriter:
         self.steps: list[Step] = [Match()]
 
     def part(self, tree: RegularExpression, out: int) -> int:
-        """The first step of the part, behind which ``out`` comes."""
+        """The first step of the part, which is followed by ``out``."""
         match tree:
             case Characters(ranges=ranges):
                 return self._characters(ranges, out)
@@ -203,9 +203,7 @@ class _ProgramWriter:
         return out
 
     def _beyond_ascii(self, out: int) -> list[int]:
-        """All characters of two bytes and more,
-        of which the last bytes are shared where they come last.
-        """
+        """All characters of two bytes and more; common last bytes are shared."""
         heads = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4))
         tail = (0x80, 0xBF)
         if self._backward:

@@ -1,5 +1,6 @@
-"""How far a search for the next match reads beyond it,
-where a text is searched again and again behind each match.
+"""How far a search for the next match reads beyond it.
+
+The text is searched again and again, from the end of each match.
 
 Proved in ``docs/proofs/automaton.md``.
 """
@@ -28,9 +29,9 @@ _Steps = Mapping[DfaState, Mapping[int, DfaState]]
 
 @lru_cache(4_096)
 def most_bytes_behind(pattern: str) -> int | None:
-    """So many bytes behind each match are read once more for the next one;
-    None where it may be any number of them.
-    """
+    """The number of bytes after each match that are read again for the next one.
+
+    None if it has no bound."""
     tree = simplified(with_its_options(pattern))
     (search, *_) = searches("regexp_replace", tree)
     if search.anchored:
@@ -83,10 +84,8 @@ def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
 
 
 def _meets_a_match(states: Automaton, steps: _Steps, open_: set[DfaState]) -> bool:
-    """Whether a search may match behind the match of an earlier one that would read on for ever
-    from there.
-
-    The earlier search is followed from its last match, the later one from any place behind it.
+    """Whether a search may match after the match of an earlier one that would read on for ever.
+    The earlier search is followed from its last match, the later one from any later place.
     """
     waiting = [(state, start) for state in open_ for start in states.starts]
     waiting += [

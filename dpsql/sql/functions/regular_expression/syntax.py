@@ -29,7 +29,7 @@ _DEEPEST = 10
 
 
 def parsed(text: str, options: str = "") -> RegularExpression:
-    """The tree of a pattern; ValueError with the reason where it is not understood.
+    """The tree of a pattern; ValueError with the reason if it is not understood.
 
     Options are ``i``, by which letters of either case are alike, and ``s``,
     by which ``.`` is a line's end too.
@@ -231,7 +231,7 @@ class _PatternParser:
         return self._folded(_of(member["plain"] * 2))
 
     def _meant(self, escaped: str) -> Ranges:
-        """What a character behind a backslash stands for."""
+        """What a character after a backslash stands for."""
         if escaped.lower() in _CLASSES:
             ranges = self._folded(_CLASSES[escaped.lower()])
             return _others(ranges) if escaped.isupper() else ranges

@@ -37,7 +37,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Concatenation:
-    """One part behind the other."""
+    """One part after the other."""
 
     parts: tuple[RegularExpression, ...]
 
@@ -143,7 +143,7 @@ NOTHING = Concatenation(())
 
 
 def concatenation(parts: list[RegularExpression]) -> RegularExpression:
-    """One part behind the other, whose own parts are among these."""
+    """One part after the other, whose own parts are among these."""
     flat = [each for part in parts for each in _parts(part)]
     return flat[0] if len(flat) == 1 else Concatenation(tuple(flat))
 
@@ -191,7 +191,7 @@ def alternation(branches: list[RegularExpression]) -> RegularExpression:
 
 
 def simplified(tree: RegularExpression) -> RegularExpression:
-    """The pattern with a repeated character and the same ones behind it put together.
+    """The pattern with a repeated character and the same ones after it put together.
 
     >>> [a, b] = [Characters(((ord(each), ord(each)),)) for each in "ab"]
     >>> simplified(Concatenation((Repetition(a, 0, None, True), a, b))) == Concatenation(
