@@ -18,7 +18,7 @@ FAULTS = (
         "rows are clipped to the norm, and the vector of a unit is not",
         "dpsql/sql/emit/measurement/core.py",
         "_Emission._families",
-        'families | {f"norm_{name}": [(name, each)] for name, each in alone}',
+        'families | {f"norm_{name}": [(name, contribution)] for name, contribution in alone}',
         "families",
         (WITHIN,),
     ),

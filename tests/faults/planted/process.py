@@ -54,8 +54,8 @@ FAULTS = (
         "a table of another catalogue is taken for a subquery",
         "dpsql/engines/duckdb/emitted_sql_check.py",
         "require_planned",
-        "others <= own",
-        "{name for *_, name in others} <= {name for *_, name in own}",
+        "others <= cte_names",
+        "{name for *_, name in others} <= {name for *_, name in cte_names}",
         ("tests/engines/test_emitted_sql_check.py",),
     ),
     Fault(
@@ -272,8 +272,8 @@ FAULTS = (
         "what was derived before is not there when a stage is read again",
         READING,
         "DuckDBReading.stage",
-        "[*self._given, *made]",
-        "made",
+        "[*self._given, *derived_tables]",
+        "derived_tables",
         (f"{AGAIN}::test_a_later_stage_has_the_derived_tables_of_those_before",),
     ),
     Fault(

@@ -121,7 +121,7 @@ FAULTS = (
         "the unit of a missing key is that of one row",
         "dpsql/engines/duckdb/tables/row_units.py",
         "rows_with_units",
-        InString("CAST({own} AS VARCHAR)], 0)"),
+        InString("CAST({unit_column} AS VARCHAR)], 0)"),
         "CAST({own} AS VARCHAR)], row_number() OVER ())",
         (ORPHANS, ROW_UNITS),
     ),

@@ -130,8 +130,8 @@ FAULTS = (
         "too few suspects among counts of units",
         CLIP,
         "_suspects",
-        "each.limit // each.fine",
-        "each.limit",
+        "contribution.limit // contribution.fine",
+        "contribution.limit",
         claims("rows", "L2", "units"),
     ),
     Fault(
@@ -154,16 +154,16 @@ FAULTS = (
         "too few suspects among sums of doubles",
         CLIP,
         "_suspects",
-        "most * each.step",
-        "2 * most * each.step",
+        "most * contribution.step",
+        "2 * most * contribution.step",
         claims("rows", "L1", "sum of a double"),
     ),
     Fault(
         "one row more than the limit goes unclipped",
         CLIP,
         "_suspects",
-        "min(each.rows for _, each in members)",
-        "1 + min(each.rows for _, each in members)",
+        "min(member.rows for _, member in members)",
+        "1 + min(member.rows for _, member in members)",
         claims("rows", "L1", "sum by integer") + claims("all", "L1 with delta", "count"),
     ),
     Fault(
@@ -203,8 +203,8 @@ FAULTS = (
         "tie-breaking that is no total order",
         CLIP,
         "_rank",
-        "[exp.Ordered(this=each, nulls_first=True) "
-        "for each in (hashed, *(node.column(relation, part) for part in parts[1:]))]",
+        "[exp.Ordered(this=expression, nulls_first=True) for expression in (hashed, "
+        "*(node.column(relation, column) for column in parts[1:]))]",
         '[exp.Ordered(this=node.column(relation, "u"), nulls_first=True)]',
         (f"{ORDER}[groups]",),
     ),
@@ -212,8 +212,8 @@ FAULTS = (
         "factor rounded up (L1)",
         CLIP,
         "factor",
-        "dialect.least(node.integer(2**FACTOR_BITS), *whole)",
-        "node.plus(dialect.least(node.integer(2**FACTOR_BITS), *whole), node.integer(1))",
+        "dialect.least(node.integer(2**FACTOR_BITS), *ratios)",
+        "node.plus(dialect.least(node.integer(2**FACTOR_BITS), *ratios), node.integer(1))",
         claims("rows", "L1", "sum of a double", "sum by integer", "sum of a decimal"),
     ),
     Fault(
@@ -321,8 +321,8 @@ FAULTS = (
         "bins begin at the least value of the data",
         ROW_VALUES,
         "row_value",
-        "value = histogram.bin_number(dialect, argument, each.bins)",
-        "value = histogram.bin_number(dialect, argument, each.bins)\n"
+        "value = histogram.bin_number(dialect, argument, contribution.bins)",
+        "value = histogram.bin_number(dialect, argument, contribution.bins)\n"
         "value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",
         claims("rows", "L2", "quantile of a date"),
     ),
@@ -330,8 +330,8 @@ FAULTS = (
         "a bin stands with every histogram of its group",
         GATHERED,
         "gathered",
-        "found[place].get",
-        "found[0].get",
+        "histogram_bins[histogram].get",
+        "histogram_bins[0].get",
         ("tests/engines/test_gathered.py",),
     ),
     Fault(

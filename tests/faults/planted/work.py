@@ -91,8 +91,8 @@ FAULTS = (
         "conditions of a subquery are asked while a file is read",
         "dpsql/sql/emit/relation.py",
         "_opaque_condition",
-        "_OUTSIDE.get() or read",
-        "read",
+        "_OUTSIDE.get() or columns_read",
+        "columns_read",
         (
             "tests/sql/analysis/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",
         ),
@@ -189,7 +189,7 @@ FAULTS = (
         "the engine may leave out blocks of rows for what they hold",
         EMITTED,
         "_read",
-        "_opaque_condition(dialect, native(dialect, condition), read[0])",
+        "_opaque_condition(dialect, native(dialect, condition), columns_read[0])",
         "native(dialect, condition)",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
@@ -253,17 +253,17 @@ FAULTS = (
         "a parent that is joined later is known to be there",
         "dpsql/sql/emit/duckdb/per_row_evaluation.py",
         "_chosen",
-        "[] if asks_first and isinstance(around, exp.Case) else [alias for alias in whole if "
+        "[] if asks_first and isinstance(around, exp.Case) else [alias for alias in complete if "
         "alias in tables]",
-        "[alias for alias in whole if alias in tables]",
+        "[alias for alias in complete if alias in tables]",
         (ELSE,),
     ),
     Fault(
         "a condition is asked while a file is read",
         EMITTED,
         "_opaque_condition",
-        "native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else None",
-        "native(dialect, read)",
+        "native(dialect, _OUTSIDE.get() or columns_read) if _BESIDE.get() else None",
+        "native(dialect, columns_read)",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
 )
