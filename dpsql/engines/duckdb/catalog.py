@@ -119,11 +119,8 @@ def _require_source(message: str, path: Path) -> None:
         )
     if path.is_dir() and not files_of(path):
         inside = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
-        holds = (
-            f" (it holds {', '.join(inside[:5])}{', …' if len(inside) > 5 else ''})"
-            if inside
-            else ""
-        )
+        more = ", …" if len(inside) > 5 else ""
+        holds = f" (it holds {', '.join(inside[:5])}{more})" if inside else ""
         raise SchemaError(
             f"{message}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}"
         )

@@ -217,9 +217,9 @@ class HeldFiles:
 
     def source(self, source: DataSource) -> DataSource:
         """The source with all its files held, and nothing else,
-        at the places where the engine shall open them.
+        at the paths by which the engine opens them.
 
-        A database file stays at its path, beside which its journals are.
+        A database file stays at its path, next to its journals.
         """
         files: dict[str, HeldFile] = {}
 

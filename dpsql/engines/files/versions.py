@@ -141,7 +141,8 @@ class Versions(Generic[O]):
     def _look(self) -> None:
         """Check remote files for changes in a background thread, if a check is due.
 
-        Raises OperationalError if that fails."""
+        Raises OperationalError if that fails.
+        """
         if self._copies is None or not self._copies.is_due:
             return
         looked = Future[None]()

@@ -93,9 +93,9 @@ def _as_kinds(kinds: tuple[str, ...], arguments: list[Expression]) -> list[Expre
         if alone is not None and is_quoted(argument):
             family = alone.facts.family
             types = [
-                each.type
-                for each in arguments
-                if not is_quoted(each) and each.type.facts.family == family
+                typed_argument.type
+                for typed_argument in arguments
+                if not is_quoted(typed_argument) and typed_argument.type.facts.family == family
             ]
             argument = resolved(
                 argument, common_type(*types) if types and kind != "integer" else alone
@@ -153,8 +153,8 @@ def call(
     most = len(entry.parameters) if not entry.parameters[-1].endswith("*") else len(arguments)
     least = len(entry.parameters) - entry.optional
     if not least <= len(arguments) <= most:
-        wanted = f"{least} or {most}" if least < most else f"{least}"
-        refuse("E_FUNC", f"{_said(function)} takes {wanted} argument{'s' * (wanted != '1')}", node)
+        counts = f"{least} or {most}" if least < most else f"{least}"
+        refuse("E_FUNC", f"{_said(function)} takes {counts} argument{'s' * (counts != '1')}", node)
     kinds = entry.kinds(len(arguments))
     if set(kinds) == {"any"} and len(arguments) > 1:
         arguments = alike(arguments, node)
@@ -225,12 +225,12 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
         case _:
             raise LookupError(kind)
     if not fits:
-        found = (
+        actual = (
             f"{argument.type}"
             if not constant or argument.type.kind not in ("integer", "text")
             else f"{value!r}"
         )
-        refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {found}", node)
+        refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {actual}", node)
 
 
 def _require_no_growth(
@@ -239,7 +239,7 @@ def _require_no_growth(
     """Refuse what makes texts longer: nested ones would fill the memory, or not,
     by what a row holds.
     """
-    texts = [part.value for part in (pattern, replacement) if isinstance(part, Literal)]
+    texts = [argument.value for argument in (pattern, replacement) if isinstance(argument, Literal)]
     sizes = [len(text.encode()) for text in texts if isinstance(text, str)]
     if len(sizes) < 2 or sizes[1] > sizes[0]:
         name = function.upper()
@@ -315,16 +315,16 @@ def is_double(expression: Expression) -> bool:
 ReadNode: TypeAlias = Callable[[exp.Expr], Expression]
 
 
-def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
+def read_condition(read_node: ReadNode, node: exp.Expr) -> Expression:
     """The node as a condition; refused if it is not true or false."""
-    expression = resolved(read(node), BOOLEAN)
+    expression = resolved(read_node(node), BOOLEAN)
     if expression.type != BOOLEAN and expression != literal.NULL:
         refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)
     return expression
 
 
 def read_call(
-    read: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr
+    read_node: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr
 ) -> Expression:
     """The function of the allow-list applied to arguments that are still to be read."""
-    return call(function, [read(argument) for argument in arguments], node)
+    return call(function, [read_node(argument) for argument in arguments], node)

@@ -178,10 +178,10 @@ def _difference(name: str, unit: str) -> Function:
     )
 
 
-def _age(part: str) -> Function:
+def _age(unit: str) -> Function:
     def interval(end: Interval, start: Interval) -> Interval:
-        if part != "year":
-            return span(-31, 31) if part == "day" else span(-11, 11)
+        if unit != "year":
+            return span(-31, 31) if unit == "day" else span(-11, 11)
         years = (end - start) * span(Fraction(1, 366), Fraction(1, 365))
         return years.monotone(int)
 
@@ -191,7 +191,7 @@ def _age(part: str) -> Function:
         interval,
         fallible=_extraordinary,
         whole=True,
-        examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",),
+        examples=(f"EXTRACT({unit.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",),
         cost=CallCost.ONE_LOOK,
     )
 

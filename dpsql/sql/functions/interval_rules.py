@@ -26,10 +26,10 @@ def constant(low: int | Fraction, high: int | Fraction) -> Callable[..., Interva
 
 def union(*intervals: Interval) -> Interval:
     """The smallest interval that holds all."""
-    whole = intervals[0]
+    result = intervals[0]
     for interval in intervals[1:]:
-        whole = whole.union(interval)
-    return whole
+        result = result.union(interval)
+    return result
 
 
 def abs_interval(argument: Interval) -> Interval:
@@ -159,27 +159,27 @@ def cosh_interval(argument: Interval) -> Interval:
 # -- whole numbers ---------------------------------------------------------------------------------
 
 
-def and_interval(left: Interval, right: Interval) -> Interval:
+def and_interval(first: Interval, second: Interval) -> Interval:
     """The bits that both have: no more than either, where one is not negative."""
     highs = [
-        part.high
-        for part in (left, right)
-        if part.low is not None and part.low >= 0 and part.high is not None
+        interval.high
+        for interval in (first, second)
+        if interval.low is not None and interval.low >= 0 and interval.high is not None
     ]
     return span(0, min(highs)) if highs else EVERYTHING
 
 
-def or_interval(left: Interval, right: Interval) -> Interval:
+def or_interval(first: Interval, second: Interval) -> Interval:
     """Bits of either: below the next power of two, where neither is negative."""
     if (
-        left.low is None
-        or right.low is None
-        or left.high is None
-        or right.high is None
-        or min(left.low, right.low) < 0
+        first.low is None
+        or second.low is None
+        or first.high is None
+        or second.high is None
+        or min(first.low, second.low) < 0
     ):
         return EVERYTHING
-    return span(0, 2 ** math.floor(max(left.high, right.high)).bit_length() - 1)
+    return span(0, 2 ** math.floor(max(first.high, second.high)).bit_length() - 1)
 
 
 def shift_interval(argument: Interval, places: Interval, direction: int) -> Interval:

@@ -24,7 +24,7 @@ def liked(function: str, value: Expression, pattern: Expression) -> Expression:
     if known is None:
         return Call(function, (value, _bounded(value, pattern)), BOOLEAN)
     if _runs(known) > 1 and "_" in known:
-        return matched(function, value, [(each in "%_", each) for each in known])
+        return matched(function, value, [(character in "%_", character) for character in known])
     return Call(function, (value, Literal(known, TEXT)), BOOLEAN)
 
 
@@ -33,11 +33,13 @@ def matched(function: str, value: Expression, tokens: list[tuple[bool, str]]) ->
     and characters that stand for themselves.
     """
     wild = {"%": ".*", "_": "."}
-    whole = "(?s)" + "".join(wild[each] if is_wild else _itself(each) for is_wild, each in tokens)
+    expression = "(?s)" + "".join(
+        wild[character] if is_wild else _itself(character) for is_wild, character in tokens
+    )
     if function == "ilike":
         value = Call("lower", (value,), TEXT)
-        whole = "".join(map(_small, whole))
-    return Call("regexp_full_match", (value, Literal(whole, TEXT)), BOOLEAN)
+        expression = "".join(map(_small, expression))
+    return Call("regexp_full_match", (value, Literal(expression, TEXT)), BOOLEAN)
 
 
 def _itself(character: str) -> str:

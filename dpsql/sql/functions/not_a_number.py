@@ -36,14 +36,14 @@ def may_be_nan(expression: Expression) -> bool:
 def _makes_nan(function: str, arguments: tuple[Expression, ...]) -> bool:
     """Whether the function may be NaN of arguments that are not."""
     match function, arguments:
-        case "+" | "-" | "/" | "//" | "fdiv", (left, right):
-            return _may_be_infinite(left) and _may_be_infinite(right)
-        case "*", (left, right):
-            one = _may_be_infinite(left)
-            other = _may_be_infinite(right)
-            return (one and not _is_factor(right)) or (other and not _is_factor(left))
-        case "%" | "fmod", (left, right):
-            return _may_be_infinite(left) or _may_be_infinite(right)
+        case "+" | "-" | "/" | "//" | "fdiv", (first, second):
+            return _may_be_infinite(first) and _may_be_infinite(second)
+        case "*", (first, second):
+            one = _may_be_infinite(first)
+            other = _may_be_infinite(second)
+            return (one and not _is_factor(second)) or (other and not _is_factor(first))
+        case "%" | "fmod", (first, second):
+            return _may_be_infinite(first) or _may_be_infinite(second)
         case "power", (base, exponent):
             positive = isinstance(base, Literal) and (literal.exact(base) or 0) > 0
             return not positive and exponent.type.kind != "integer"

@@ -75,23 +75,23 @@ def always(sql_type: SqlType) -> Callable[..., SqlType]:
     return lambda *_: sql_type
 
 
-def sum_type(left: SqlType, right: SqlType) -> SqlType:
+def sum_type(first: SqlType, second: SqlType) -> SqlType:
     """Integers stay integers, decimals keep the longer scale, everything else is a double."""
-    if left.kind == right.kind == "integer":
+    if first.kind == second.kind == "integer":
         return INTEGER
-    if "double" in (left.kind, right.kind):
+    if "double" in (first.kind, second.kind):
         return DOUBLE
-    return SqlType("decimal", 38, max(left.scale or 0, right.scale or 0))
+    return SqlType("decimal", 38, max(first.scale or 0, second.scale or 0))
 
 
-def product_type(left: SqlType, right: SqlType) -> SqlType:
+def product_type(first: SqlType, second: SqlType) -> SqlType:
     """Integers stay integers, decimals add their scales as far as `MAX_SCALE`,
     everything else is a double.
     """
-    if left.kind == right.kind == "integer":
+    if first.kind == second.kind == "integer":
         return INTEGER
-    scale = (left.scale or 0) + (right.scale or 0)
-    if "double" in (left.kind, right.kind) or scale > MAX_SCALE:
+    scale = (first.scale or 0) + (second.scale or 0)
+    if "double" in (first.kind, second.kind) or scale > MAX_SCALE:
         return DOUBLE
     return SqlType("decimal", 38, scale)
 

@@ -50,9 +50,9 @@ def _text_call(
     return Function(parameters, always(TEXT), rule, optional=optional, examples=examples, cost=cost)
 
 
-def _joined(left: Interval, right: Interval) -> Interval:
+def _joined(first: Interval, second: Interval) -> Interval:
     """As long as both together."""
-    return left + right
+    return first + second
 
 
 TEXTS: dict[str, Function] = {

@@ -114,8 +114,8 @@ def whole_comparison(call: Call) -> Call:
     function = call.function if places == (0, 1) else _TURNED.get(call.function, call.function)
     if constant.value % 1 and function not in _ROUNDED:
         return call
-    whole = _ROUNDED.get(function, floor)(constant.value)
-    return Call(function, (number, Literal(whole, INTEGER)), call.type)
+    rounded = _ROUNDED.get(function, floor)(constant.value)
+    return Call(function, (number, Literal(rounded, INTEGER)), call.type)
 
 
 #: The most digits of a decimal, and how many of them a DOUBLE always tells apart.
@@ -135,17 +135,17 @@ def common_decimal(comparison: Call) -> SqlType | None:
         argument.type.kind == "integer" for argument in comparison.arguments
     ):
         return None
-    before, after = (max(each) for each in zip(*known, strict=True))
+    before, after = (max(digit_counts) for digit_counts in zip(*known, strict=True))
     if max(map(sum, known)) <= _DOUBLE_DIGITS or before + after > _MOST_DIGITS:
         return None
     return SqlType("decimal", before + after, after)
 
 
-def _digits_of(part: Expression) -> tuple[int, int] | None:
+def _digits_of(expression: Expression) -> tuple[int, int] | None:
     """How many digits a column or a constant has before and after its point;
     None if that is not known.
     """
-    match part:
+    match expression:
         case Literal(value=bool()):
             return None
         case Literal(value=int() | Decimal() as value):

@@ -147,7 +147,12 @@ def restrict(readable: Sequence[str], write: Sequence[str]) -> bool:
         return False
     rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= version)) - 1
     ruleset = _Ruleset(rights, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
-    size = 8 if version < 4 else 16 if version < 6 else 24
+    if version < 4:
+        size = 8
+    elif version < 6:
+        size = 16
+    else:
+        size = 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     if rules < 0:
         return False

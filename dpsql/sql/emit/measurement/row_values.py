@@ -53,16 +53,16 @@ def row_value(dialect: Dialect, contribution: Contribution) -> exp.Expr:
                 if contribution.fine == 1
                 else node.times(value, node.integer(contribution.fine))
             )
-        case ProductSum(left=left, right=right):
+        case ProductSum(left=first, right=second):
             assert isinstance(contribution.grid, ProductQuantum)
-            value = product(dialect, left, right, contribution.grid)
+            value = product(dialect, first, second, contribution.grid)
             value = (
                 value
                 if contribution.fine == 1
                 else node.times(value, node.integer(contribution.fine))
             )
-        case NormClippedSum(argument=argument, norm=found):
-            value = in_parts(dialect, argument, found)
+        case NormClippedSum(argument=argument, norm=norm_bound):
+            value = in_parts(dialect, argument, norm_bound)
         case UnitNorms(argument=argument, step=step):
             value = in_wide_steps(dialect, argument, step)
         case Histogram(argument=argument):

@@ -99,28 +99,28 @@ def automaton(tree: RegularExpression, search: Search) -> Automaton:
         raise TooLargeError
     making = _Making(program(tree, backward=search.backward, anchored=search.anchored), search)
     waiting = list(making.starts)
-    found = dict[DfaState, Mapping[int, DfaState]]()
+    transitions = dict[DfaState, Mapping[int, DfaState]]()
     size = 0
     while waiting:
         state = waiting.pop()
-        if state in found:
+        if state in transitions:
             continue
         size += making.size(state)
-        if len(found) >= MOST_STATES or size > MOST_BYTES:
+        if len(transitions) >= MOST_STATES or size > MOST_BYTES:
             raise TooLargeError
-        found[state] = {} if search.earliest and state.matched else dict(making.after(state))
-        waiting += found[state].values()
-    return Automaton(making.starts, found, making.kinds)
+        transitions[state] = {} if search.earliest and state.matched else dict(making.after(state))
+        waiting += transitions[state].values()
+    return Automaton(making.starts, transitions, making.kinds)
 
 
 class _Making:
     """The states of one search while they are made, as ``dfa.cc`` of RE2 makes them."""
 
-    def __init__(self, whole: Program, search: Search) -> None:
-        self._program = whole
+    def __init__(self, full_match: Program, search: Search) -> None:
+        self._program = full_match
         self._search = search
-        self._checks = any(isinstance(step, EmptyWidth) for step in whole.steps)
-        self.kinds, self._intervals = _kinds(whole, self._checks)
+        self._checks = any(isinstance(step, EmptyWidth) for step in full_match.steps)
+        self.kinds, self._intervals = _kinds(full_match, self._checks)
         self._classes = sorted(set(self.kinds))
         self._accepts = [
             frozenset(
@@ -130,7 +130,7 @@ class _Making:
             )
             if isinstance(step, ByteRange)
             else frozenset()
-            for step in whole.steps
+            for step in full_match.steps
         ]
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
 
@@ -138,7 +138,8 @@ class _Making:
     def starts(self) -> tuple[DfaState, ...]:
         """The states in which a search begins.
 
-        There is one each for the begin of a text, and after a line, a word, and another character."""
+        There is one each for the begin of a text, and after a line, a word, and another character.
+        """
         states = [
             self._state(
                 self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0),
@@ -159,13 +160,13 @@ class _Making:
         for byte in (*self._classes, END):
             threads = self._threads_past_assertions(state, byte)
             alike = (byte == END, byte in _OF_WORDS, byte == 10) if self._checks else byte == END
-            read = tuple(
+            advancing = tuple(
                 thread for thread in threads if thread >= 0 and byte in self._accepts[thread]
             )
-            if (key := (threads, read, alike)) not in known:
-                known[key] = self._read(threads, frozenset(read), byte)
-            if (found := known[key]) is not None:
-                yield byte, found
+            if (key := (threads, advancing, alike)) not in known:
+                known[key] = self._read(threads, frozenset(advancing), byte)
+            if (state_after := known[key]) is not None:
+                yield byte, state_after
 
     def _threads_past_assertions(self, state: DfaState, byte: int) -> tuple[int, ...]:
         """The threads of a state, and those past an assertion that the next byte decides."""
@@ -206,22 +207,22 @@ class _Making:
         return self._state(_merged(more), matched, before)
 
     def _state(self, threads: Iterable[int], matched: bool, before: int) -> DfaState | None:
-        kept: list[list[int]] = [[]]
+        threads_by_priority: list[list[int]] = [[]]
         ends = False
         for thread in threads:
             if ends and (self._search.matching == "first" or thread == _MARK):
                 break
             if thread == _MARK:
-                kept += [[]] if kept[-1] else []
+                threads_by_priority += [[]] if threads_by_priority[-1] else []
                 continue
-            kept[-1].append(thread)
+            threads_by_priority[-1].append(thread)
             ends = ends or (thread == 0 and not self._program.at_end)
-        groups = [group for group in kept if group]
+        groups = [group for group in threads_by_priority if group]
         if not groups and not matched:
             return None
         if self._search.matching == "longest":
             groups = [sorted(group) for group in groups]
-        flat = [each for group in groups for each in (_MARK, *group)][1:]
+        flat = [thread for group in groups for thread in (_MARK, *group)][1:]
         return DfaState(tuple(flat), matched, before if self._needed(flat) else 0)
 
     def _needed(self, threads: Iterable[int]) -> int:
@@ -239,7 +240,8 @@ class _Making:
     def _threads(self, start: int, places: int) -> tuple[int, ...]:
         """The waiting steps of a thread that goes on at ``start``.
 
-        They wait for a byte, a place or the end of the pattern."""
+        They wait for a byte, a place or the end of the pattern.
+        """
         if (start, places) not in self._known:
             self._known[start, places] = tuple(self._followed(start, places))
         return self._known[start, places]
@@ -248,14 +250,14 @@ class _Making:
         waiting = [start]
         seen = set[int]()
         while waiting:
-            place = waiting.pop()
-            if place in seen:
+            step = waiting.pop()
+            if step in seen:
                 continue
-            seen.add(place)
-            yield place
-            if place == _MARK:
+            seen.add(step)
+            yield step
+            if step == _MARK:
                 continue
-            match self._program.steps[place]:
+            match self._program.steps[step]:
                 case UnanchoredStart(pattern=pattern, later=later):
                     waiting += (
                         (later, _MARK, pattern)
@@ -284,11 +286,11 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
     return tuple(merged)
 
 
-def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
+def _kinds(full_match: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     """For each byte the first that the program does not tell apart from it,
     and into how many ranges it cuts them.
     """
-    reads = [step for step in whole.steps if isinstance(step, ByteRange)]
+    reads = [step for step in full_match.steps if isinstance(step, ByteRange)]
     cuts = {0} | {
         end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF
     }
@@ -298,9 +300,9 @@ def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     kinds = list[int]()
     for byte in range(0x100):
         if byte in cuts:
-            read = tuple(any(low <= byte <= high for low, high in step.ranges) for step in reads)
+            readers = tuple(any(low <= byte <= high for low, high in step.ranges) for step in reads)
             kind = first.setdefault(
-                (read, checks and byte in _OF_WORDS, checks and byte == 10), byte
+                (readers, checks and byte in _OF_WORDS, checks and byte == 10), byte
             )
         kinds.append(kind)
     return tuple(kinds), len(cuts)

@@ -55,7 +55,8 @@ class Split:
 class EmptyWidth:
     """Goes on if the text has such a place, and reads nothing.
 
-    RE2 calls it an empty-width assertion."""
+    RE2 calls it an empty-width assertion.
+    """
 
     place: Place
     out: int
@@ -100,19 +101,21 @@ def _anchors(tree: RegularExpression) -> tuple[RegularExpression, bool, bool]:
     return without, begins, ends
 
 
-def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[RegularExpression, bool]:
+def _without(
+    tree: RegularExpression, position: Place, depth: int
+) -> tuple[RegularExpression, bool]:
     if depth >= _DEEPEST_ANCHOR:
         return tree, False
     match tree:
-        case Assertion(place=own) if own == place:
+        case Assertion(place=asserted) if asserted == position:
             return Concatenation(()), True
         case Concatenation(parts=(*parts,)) if parts:
-            at = 0 if place == "begin" else len(parts) - 1
-            parts[at], found = _without(parts[at], place, depth + 1)
-            return Concatenation(tuple(parts)), found
-        case CapturingGroup(part=part):
-            part, found = _without(part, place, depth + 1)
-            return CapturingGroup(part), found
+            at = 0 if position == "begin" else len(parts) - 1
+            parts[at], removed = _without(parts[at], position, depth + 1)
+            return Concatenation(tuple(parts)), removed
+        case CapturingGroup(part=inner):
+            inner, removed = _without(inner, position, depth + 1)
+            return CapturingGroup(inner), removed
         case _:
             return tree, False
 
@@ -148,11 +151,11 @@ class _ProgramWriter:
             case Concatenation(parts=()):
                 return self._add(NoOperation(out))
             case Concatenation(parts=parts):
-                for each in parts if self._backward else reversed(parts):
-                    out = self.part(each, out)
+                for subexpression in parts if self._backward else reversed(parts):
+                    out = self.part(subexpression, out)
                 return out
             case Alternation(parts=parts):
-                return self._either([self.part(each, out) for each in parts])
+                return self._either([self.part(subexpression, out) for subexpression in parts])
             case Repetition(part=part, least=0 | 1 as least, most=None, greedy=greedy):
                 if least == 0 and may_be_empty(part):
                     return self.part(
@@ -174,14 +177,14 @@ class _ProgramWriter:
         return len(self.steps) - 1
 
     def _either(self, starts: list[int]) -> int:
-        whole = starts[-1]
+        step = starts[-1]
         for start in reversed(starts[:-1]):
-            whole = self._add(Split(start, whole))
-        return whole
+            step = self._add(Split(start, step))
+        return step
 
-    def _loop(self, part: RegularExpression, out: int, least: int, greedy: bool) -> int:
+    def _loop(self, repeated: RegularExpression, out: int, least: int, greedy: bool) -> int:
         again = self._add(Match())  # until it is known what it repeats
-        inside = self.part(part, again)
+        inside = self.part(repeated, again)
         self.steps[again] = Split(inside, out) if greedy else Split(out, inside)
         return inside if least else again
 
@@ -218,16 +221,16 @@ class _ProgramWriter:
 
 
 def _written_out(repetition: Repetition) -> RegularExpression:
-    part = repetition.part
+    repeated = repetition.part
     least = repetition.least
     most = repetition.most
     greedy = repetition.greedy
     if most is None:
-        return Concatenation((*[part] * (least - 1), Repetition(part, 1, None, greedy)))
+        return Concatenation((*[repeated] * (least - 1), Repetition(repeated, 1, None, greedy)))
     maybe: tuple[RegularExpression, ...] = ()
     for _ in range(most - least):
-        maybe = (Repetition(Concatenation((part, *maybe)), 0, 1, greedy),)
-    return Concatenation((*[part] * least, *maybe))
+        maybe = (Repetition(Concatenation((repeated, *maybe)), 0, 1, greedy),)
+    return Concatenation((*[repeated] * least, *maybe))
 
 
 def _sequences(low: int, high: int) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -238,8 +241,8 @@ def _sequences(low: int, high: int) -> Iterator[tuple[tuple[int, int], ...]]:
             low = end + 1
     if low > high:
         return
-    for place in (1, 2, 3):
-        below = (1 << 6 * place) - 1
+    for position in (1, 2, 3):
+        below = (1 << 6 * position) - 1
         if low | below != high | below:
             if low & below:
                 yield from _sequences(low, low | below)

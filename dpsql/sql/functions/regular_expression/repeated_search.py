@@ -31,7 +31,8 @@ _Steps = Mapping[DfaState, Mapping[int, DfaState]]
 def most_bytes_behind(pattern: str) -> int | None:
     """The number of bytes after each match that are read again for the next one.
 
-    None if it has no bound."""
+    None if it has no bound.
+    """
     tree = simplified(with_its_options(pattern))
     (search, *_) = searches("regexp_replace", tree)
     if search.anchored:
@@ -44,8 +45,8 @@ def most_bytes_behind(pattern: str) -> int | None:
 
 def _most_bytes_behind(states: Automaton) -> int | None:
     steps = {
-        state: {byte: one for byte, one in found.items() if byte != END}
-        for state, found in states.after.items()
+        state: {byte: one for byte, one in successors.items() if byte != END}
+        for state, successors in states.after.items()
     }
     open_, longest = _open_states(steps)
     if open_ and _meets_a_match(states, steps, open_):
@@ -56,30 +57,32 @@ def _most_bytes_behind(states: Automaton) -> int | None:
 def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
     """The states in which a search that has matched reads on for ever without another match, and
     how many bytes it reads at most in the others."""
-    behind = _reached(
+    after_a_match = _reached(
         [after for state in steps if state.matched for after in steps[state].values()], steps
     )
     lengths = dict[DfaState, int]()
     waiting = True
     while waiting:
         waiting = False
-        for state in behind - set(lengths):
-            after = [each for each in steps[state].values() if not each.matched]
-            if all(each in lengths for each in after):
-                lengths[state] = 1 + max((lengths[each] for each in after), default=0)
+        for state in after_a_match - set(lengths):
+            after = [next_state for next_state in steps[state].values() if not next_state.matched]
+            if all(next_state in lengths for next_state in after):
+                lengths[state] = 1 + max((lengths[next_state] for next_state in after), default=0)
                 waiting = True
-    return behind - set(lengths), 1 + max(lengths.values(), default=0)
+    return after_a_match - set(lengths), 1 + max(lengths.values(), default=0)
 
 
 def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
     """The states without a match that are reached from these by others without one."""
-    waiting = [each for each in begin if not each.matched]
+    waiting = [next_state for next_state in begin if not next_state.matched]
     result = set[DfaState]()
     while waiting:
         state = waiting.pop()
         if state not in result:
             result.add(state)
-            waiting += (each for each in steps[state].values() if not each.matched)
+            waiting += (
+                next_state for next_state in steps[state].values() if not next_state.matched
+            )
     return result
 
 

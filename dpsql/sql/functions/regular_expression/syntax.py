@@ -39,18 +39,18 @@ def parsed(text: str, options: str = "") -> RegularExpression:
 Repetition(part=Characters(ranges=((98, 98),)), least=0, most=None, greedy=True)))
     """
     reader = _PatternParser(text, options)
-    whole = reader.alternation(0)
+    expression = reader.alternation(0)
     if reader.place != len(text):
         raise ValueError("a ) has no (")
-    if copies(whole) > _MOST_COPIES:
+    if copies(expression) > _MOST_COPIES:
         raise ValueError(f"it repeats more than {_MOST_COPIES} times")
-    return whole
+    return expression
 
 
 def with_its_options(pattern: str) -> RegularExpression:
     """The tree of a pattern that begins with its options, as the engine gets it."""
-    found = re.match(r"\(\?([is]+)\)", pattern)
-    return parsed(pattern, "") if found is None else parsed(pattern[found.end() :], found[1])
+    match = re.match(r"\(\?([is]+)\)", pattern)
+    return parsed(pattern, "") if match is None else parsed(pattern[match.end() :], match[1])
 
 
 # -- characters ------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _either_case(ranges: Ranges) -> Ranges:
     }
     others = [
         *(letter.swapcase() for letter in letters),
-        *(_BEYOND[each] for each in letters & set(_BEYOND)),
+        *(_BEYOND[letter] for letter in letters & set(_BEYOND)),
     ]
     return union((*ranges, *((ord(other), ord(other)) for other in others)))
 
@@ -154,8 +154,8 @@ class _PatternParser:
 
     def _atom(self, depth: int) -> RegularExpression:
         text = self._text
-        place = self.place
-        character = text[place]
+        start = self.place
+        character = text[start]
         match character:
             case "(":
                 return self._group(depth)
@@ -163,7 +163,7 @@ class _PatternParser:
                 return self._class()
             case "\\":
                 self.place += 2
-                return self._escaped(text[place + 1 : place + 2])
+                return self._escaped(text[start + 1 : start + 2])
             case "*" | "+" | "?" | "{" | "}" | "]":
                 raise ValueError(f"{character} stands alone; write \\{character}")
         self.place += 1
@@ -196,11 +196,11 @@ class _PatternParser:
         return Characters(self._meant(character))
 
     def _class(self) -> Characters:
-        found = _CLASS.match(self._text, self.place)
-        if found is None:
+        match = _CLASS.match(self._text, self.place)
+        if match is None:
             raise ValueError("a [ is not closed")
-        self.place = found.end()
-        body = found.group()[1:-1]
+        self.place = match.end()
+        body = match.group()[1:-1]
         members = list(_MEMBER.finditer(body.removeprefix("^")))
         inside = list[tuple[int, int]]()
         if not members:
@@ -240,7 +240,7 @@ class _PatternParser:
     def _folded(self, ranges: Ranges) -> Ranges:
         return _either_case(ranges) if self._folds else ranges
 
-    def _repeated(self, part: RegularExpression) -> RegularExpression:
+    def _repeated(self, repeated: RegularExpression) -> RegularExpression:
         """The part as often as what follows it says."""
         text = self._text
         sign = self._text[self.place : self.place + 1]
@@ -250,18 +250,20 @@ class _PatternParser:
             most = 1 if sign == "?" else None
             self.place += 1
         elif sign == "{":
-            found = _COUNT.match(text, self.place)
-            if found is None:
+            match = _COUNT.match(text, self.place)
+            if match is None:
                 raise ValueError("{ stands before a count: {2} or {2,5}")
-            least = int(found[1])
-            most = least if found[2] is None else int(found[2]) if found[2] else None
+            least = int(match[1])
+            most = int(match[2]) if match[2] else None
+            if match[2] is None:
+                most = least
             if most is not None and least > most:
                 raise ValueError("a count goes backwards")
-            self.place = found.end()
+            self.place = match.end()
         else:
-            return part
+            return repeated
         greedy = not text.startswith("?", self.place)
         self.place += not greedy
         if text[self.place : self.place + 1] and text[self.place] in "*+?{":
             raise ValueError("two repetitions follow each other")
-        return repetition(part, least, most, greedy)
+        return repetition(repeated, least, most, greedy)

@@ -73,13 +73,13 @@ RegularExpression: TypeAlias = (
 
 def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """All characters of the ranges, in order."""
-    whole: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
-        if whole and low <= whole[-1][1] + 1:
-            whole[-1] = (whole[-1][0], max(high, whole[-1][1]))
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
         else:
-            whole.append((low, high))
-    return tuple(whole)
+            merged.append((low, high))
+    return tuple(merged)
 
 
 def copies(tree: RegularExpression) -> int:
@@ -144,28 +144,28 @@ NOTHING = Concatenation(())
 
 def concatenation(parts: list[RegularExpression]) -> RegularExpression:
     """One part after the other, whose own parts are among these."""
-    flat = [each for part in parts for each in _parts(part)]
+    flat = [nested for expression in parts for nested in _parts(expression)]
     return flat[0] if len(flat) == 1 else Concatenation(tuple(flat))
 
 
 def repetition(
-    part: RegularExpression, least: int, most: int | None, greedy: bool
+    repeated: RegularExpression, least: int, most: int | None, greedy: bool
 ) -> RegularExpression:
     """The part so often: what is repeated again at will is repeated at will."""
     signs = ((0, None), (1, None), (0, 1))
-    again = isinstance(part, Repetition) and part.greedy == greedy
+    again = isinstance(repeated, Repetition) and repeated.greedy == greedy
     if (
         again
-        and isinstance(part, Repetition)
-        and (part.least, part.most) in signs
+        and isinstance(repeated, Repetition)
+        and (repeated.least, repeated.most) in signs
         and (least, most) in signs
     ):
         return (
-            part
-            if (part.least, part.most) == (least, most)
-            else Repetition(part.part, 0, None, greedy)
+            repeated
+            if (repeated.least, repeated.most) == (least, most)
+            else Repetition(repeated.part, 0, None, greedy)
         )
-    return Repetition(part, least, most, greedy)
+    return Repetition(repeated, least, most, greedy)
 
 
 def alternation(branches: list[RegularExpression]) -> RegularExpression:
@@ -174,19 +174,23 @@ def alternation(branches: list[RegularExpression]) -> RegularExpression:
     """
     if len(branches) == 1:
         return branches[0]
-    found = list[RegularExpression]()
+    alternatives = list[RegularExpression]()
     for first, alike in ((key, list(group)) for key, group in groupby(branches, _first)):
         if first is None or len(alike) == 1:
-            found += alike
+            alternatives += alike
         else:
-            rest = [concatenation(list(_parts(each)[1:])) for each in alike]
-            found.append(concatenation([first, alternation(rest)]))
+            rest = [concatenation(list(_parts(branch)[1:])) for branch in alike]
+            alternatives.append(concatenation([first, alternation(rest)]))
     merged = list[RegularExpression]()
-    for each in found:
-        if merged and isinstance(each, Characters) and isinstance(before := merged[-1], Characters):
-            merged[-1] = Characters(union((*before.ranges, *each.ranges)))
-        elif not (merged and each == merged[-1] == NOTHING):
-            merged.append(each)
+    for branch in alternatives:
+        if (
+            merged
+            and isinstance(branch, Characters)
+            and isinstance(before := merged[-1], Characters)
+        ):
+            merged[-1] = Characters(union((*before.ranges, *branch.ranges)))
+        elif not (merged and branch == merged[-1] == NOTHING):
+            merged.append(branch)
     return merged[0] if len(merged) == 1 else Alternation(tuple(merged))
 
 
@@ -202,7 +206,7 @@ def simplified(tree: RegularExpression) -> RegularExpression:
         case Characters() | Assertion():
             return tree
         case Concatenation(parts=parts):
-            return _coalesced([simplified(each) for each in parts])
+            return _coalesced([simplified(expression) for expression in parts])
         case Alternation(parts=parts):
             return Alternation(tuple(map(simplified, parts)))
         case Repetition(part=part) | CapturingGroup(part=part):
@@ -212,20 +216,37 @@ def simplified(tree: RegularExpression) -> RegularExpression:
 
 
 def _coalesced(parts: list[RegularExpression]) -> RegularExpression:
-    whole = list[RegularExpression]()
-    found = False
-    for part in parts:
-        before = whole[-1] if whole else None
+    result = list[RegularExpression]()
+    is_coalesced = False
+    for expression in parts:
+        before = result[-1] if result else None
         if isinstance(before, Repetition) and isinstance(before.part, Characters):
-            own = part if isinstance(part, Repetition) else Repetition(part, 1, 1, before.greedy)
-            if own.part == before.part and own.greedy == before.greedy:
-                most = None if before.most is None or own.most is None else before.most + own.most
-                whole[-1] = Repetition(own.part, before.least + own.least, most, own.greedy)
-                found = True
+            as_repetition = (
+                expression
+                if isinstance(expression, Repetition)
+                else Repetition(expression, 1, 1, before.greedy)
+            )
+            if as_repetition.part == before.part and as_repetition.greedy == before.greedy:
+                most = (
+                    None
+                    if before.most is None or as_repetition.most is None
+                    else before.most + as_repetition.most
+                )
+                result[-1] = Repetition(
+                    as_repetition.part,
+                    before.least + as_repetition.least,
+                    most,
+                    as_repetition.greedy,
+                )
+                is_coalesced = True
                 continue
-        whole.append(part)
-    whole = [each for each in whole if each != NOTHING] if found else whole
-    return whole[0] if len(whole) == 1 else Concatenation(tuple(whole))
+        result.append(expression)
+    result = (
+        [subexpression for subexpression in result if subexpression != NOTHING]
+        if is_coalesced
+        else result
+    )
+    return result[0] if len(result) == 1 else Concatenation(tuple(result))
 
 
 def _parts(tree: RegularExpression) -> tuple[RegularExpression, ...]:
