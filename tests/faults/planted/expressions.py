@@ -47,7 +47,7 @@ FAULTS = (
         "a decimal is cut to the digits of the first that it is compared with",
         "dpsql/sql/functions/whole_numbers.py",
         "common_decimal",
-        "before, after = (max(each) for each in zip(*known, strict=True))",
+        "before, after = (max(digit_counts) for digit_counts in zip(*known, strict=True))",
         "before, after = known[0]",
         (f"{WHOLE}::test_large_numbers_and_decimals_are_compared_exactly",),
     ),
