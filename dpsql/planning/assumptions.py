@@ -28,22 +28,22 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each norm that is found: its part of the price,
     and how many units are above it.
     """
-    found = list[str]()
-    place = 0
+    sentences = list[str]()
+    first_cell = 0
     for core in plan.cores:
-        place += len(core.cells)
-        for number, histogram in enumerate(core.histograms, place):
+        first_cell += len(core.cells)
+        for number, histogram in enumerate(core.histograms, first_cell):
             if isinstance(histogram.contribution.cell, UnitNorms) and isinstance(
                 histogram.mechanism, ClippingBoundSearch
             ):
                 scan = histogram.mechanism
-                part = scan.price / (plan.price**2 / 2 if scan.concentrated else plan.price)
-                found.append(
-                    f"norm: {float(100 * part):.3g} % of the price finds the norm to which units are clipped "
+                share = scan.price / (plan.price**2 / 2 if scan.concentrated else plan.price)
+                sentences.append(
+                    f"norm: {float(100 * share):.3g} % of the price finds the norm to which units are clipped "
                     f"(cell {number}); about {scan.left} ± {scan.half_width(plan.confidence)} of them are above it"
                 )
-        place += len(core.histograms)
-    return tuple(found)
+        first_cell += len(core.histograms)
+    return tuple(sentences)
 
 
 def joins_said(plan: Plan) -> tuple[str, ...]:
@@ -85,14 +85,14 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     """
     tables = shapes([core.core for core in plan.cores], plan.cubes)
     unknown = [name for name, shape in tables.items() if noise_known(shape) is KnownNoise.NOTHING]
-    found = list[str]()
+    sentences = list[str]()
     if unknown:
         names = [
             column.name
             for column in plan.columns
             if column.table in unknown and (column.aggregate, column.computed) != (None, None)
         ]
-        found.append(
+        sentences.append(
             f"no interval{f' of {listed(names)}' if names else ''}: a private part reads the released rows of a "
             "subquery, with noise and without small groups, and SQL reads the exact ones; a subquery that is one value "
             "may be asked by itself, and its value written as a constant"
@@ -111,23 +111,23 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     if clipped:
         names = [column.name for column in plan.columns if column.table in clipped and column.exact]
         if plan.resampling is not None and not clipped.isdisjoint(plan.resampling.tables):
-            names += [plan.columns[place].name for place in plan.resampling.wanted]
+            names += [plan.columns[index].name for index in plan.resampling.wanted]
         whose = f"the interval of {listed(names)}" if names else "an interval"
-        found.append(
+        sentences.append(
             f"{whose} takes the bound or norm that was found as given: it holds the clipped sum, and neither what is "
             "clipped away nor the noise by which the bound was found"
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
     """One sentence for each column by which rows of a core may have no unit,
     so that they are left out.
     """
-    found = dict.fromkeys(name for core in plan.cores for name in _nullable_links(core.core))
+    link_names = dict.fromkeys(name for core in plan.cores for name in _nullable_links(core.core))
     return tuple(
         f'left out: rows whose {name} is NULL, which belong to no unit; the owner may count them: orphans = "each"'
-        for name in found
+        for name in link_names
     )
 
 
@@ -150,14 +150,16 @@ def changed_groups(plan: Plan) -> tuple[str, ...]:
     """One sentence for each subquery whose groups have rows of several units:
     how many of them one unit changes.
     """
-    found = [
-        each for each in (groups_in(core.core.relation) for core in plan.cores) if each is not None
+    subqueries = [
+        subquery
+        for subquery in (groups_in(core.core.relation) for core in plan.cores)
+        if subquery is not None
     ]
     return tuple(
         dict.fromkeys(
-            f"groups of {', '.join(each.names)} are not released: one unit counts in, and can change, up to "
-            f"{each.touched:,} of them"
-            for each in found
+            f"groups of {', '.join(subquery.names)} are not released: one unit counts in, and can change, up to "
+            f"{subquery.touched:,} of them"
+            for subquery in subqueries
         )
     )
 

@@ -43,12 +43,12 @@ def plan_cores(
     privacy: Privacy,
     epsilon: Fraction,
     delta_selection: Fraction,
-    beside: tuple[Core, ...] = (),
+    attached: tuple[Core, ...] = (),
 ) -> tuple[CorePlan, ...]:
     """The cores of a statement priced ``epsilon``,
     which is split over them by the weight of their cells.
 
-    Those ``beside`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will
+    Those ``attached`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will
     run them.
     """
     norm = norm_of(privacy)
@@ -59,7 +59,7 @@ def plan_cores(
         )
         for index, core in enumerate(query.cores)
     ]
-    drafts += [_CoreDraft(core, choose_cells(core, norm)) for core in beside]
+    drafts += [_CoreDraft(core, choose_cells(core, norm)) for core in attached]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         need = (
@@ -84,12 +84,12 @@ def plan_cores(
             )
         delta = delta if query.options.delta is None else min(delta, query.options.delta)
     asked = len(query.cores)
-    whole, other = (
-        sum((draft.weight for draft in part), Fraction(0))
-        for part in (drafts[:asked], drafts[asked:])
+    total, other = (
+        sum((draft.weight for draft in group), Fraction(0))
+        for group in (drafts[:asked], drafts[asked:])
     )
     shares = [
-        draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]
+        draft.weight / total * (1 - BESIDE_SHARE if attached else 1) for draft in drafts[:asked]
     ]
     shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
     cores = tuple(
@@ -104,12 +104,12 @@ def plan_cores(
         )
         for draft, share in zip(drafts, shares, strict=True)
     )
-    counted = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
-    found = {
-        place: _presence(drafts[place], cores[place], len(counted), place in needed.released)
-        for place in counted
+    counted = [index for index in sorted(needed.asked) if drafts[index].choice.counts]
+    presences = {
+        index: _presence(drafts[index], cores[index], len(counted), index in needed.released)
+        for index in counted
     }
-    return tuple(replace(core, presence=found.get(index)) for index, core in enumerate(cores))
+    return tuple(replace(core, presence=presences.get(index)) for index, core in enumerate(cores))
 
 
 @dataclass(frozen=True)
@@ -159,11 +159,12 @@ def _plan_core(
     delta: Fraction,
 ) -> CorePlan:
     core = draft.core
-    each = share / draft.weight
+    unit_share = share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
     cells = tuple(
         MeasuredCell(
-            bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, share=each * weight)
+            bounded,
+            mechanism(bounded, norm, privacy.neighbours, epsilon, share=unit_share * weight),
         )
         for bounded, weight in zip(contributions, draft.choice.weights, strict=True)
     )
@@ -175,21 +176,21 @@ def _plan_core(
             norm,
             privacy.neighbours,
             epsilon=epsilon,
-            share=each * draft.choice.weight(index),
+            share=unit_share * draft.choice.weight(index),
         )
         for index, bounded in enumerate(binned)
     )
     groups = kept_groups(core) if draft.thresholded else None
     selection = None
     if groups is not None:
-        part = each * draft.selection_weight
+        selection_share = unit_share * draft.selection_weight
         weights = draft.weights(groups, norm)
         selection = key_threshold(
             groups,
             norm,
             neighbours=privacy.neighbours,
             epsilon=epsilon,
-            share=part,
+            share=selection_share,
             delta=delta,
             weights=weights,
         )
@@ -236,11 +237,12 @@ def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> 
     moved = {
         count: _moved(plan.cells[count].contribution, plan.norm) for count in draft.choice.counts
     }
-    place = min(
+    cell = min(
         moved,
-        key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)),
+        key=lambda candidate: (
+            moved[candidate],
+            isinstance(plan.cells[candidate].contribution.cell, UnitCount),
+        ),
     )
     blocks = any(key.type.kind in ORDERED_KINDS for key in draft.core.keys)
-    return GroupPresence(
-        place, plan.cells[place].mechanism, APPEARS / among, released, blocks=blocks
-    )
+    return GroupPresence(cell, plan.cells[cell].mechanism, APPEARS / among, released, blocks=blocks)

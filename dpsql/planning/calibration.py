@@ -211,17 +211,19 @@ def with_fallback(
     choices: QuantileChoices | QuantileRecursion
     if len(targets) == 1:
         choices = ranking(contribution, norm, neighbours, epsilon, share=rest, target=targets[0])
-        wanted = [
+        ranks = [
             (quantile.value, quantile.target, min(quantile.target.part, 1 - quantile.target.part))
             for quantile in choices.quantiles
         ]
     else:
         choices = recursion(contribution, norm, neighbours, epsilon, share=rest, targets=targets)
-        wanted = [
-            (each.value, each.rank, each.beside) for level in choices.first.levels for each in level
+        ranks = [
+            (choice.value, choice.rank, choice.beside)
+            for level in choices.first.levels
+            for choice in level
         ]
     least = max(
-        CLEAR / (value.rate * rank.part.denominator * beside) for value, rank, beside in wanted
+        CLEAR / (value.rate * rank.part.denominator * margin) for value, rank, margin in ranks
     )
     return QuantilesWithFallback(
         count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, share=rest)
@@ -242,15 +244,15 @@ def recursion(
     assert contribution.bins is not None
     bins = contribution.bins.count
     levels = len(targets).bit_length()
-    order = sorted(targets, key=lambda each: each.part)
-    part = share * VALUES_SHARE / levels
+    order = sorted(targets, key=lambda rank: rank.part)
+    level_share = share * VALUES_SHARE / levels
     ends = (Fraction(0), Fraction(1))
     first = _split(
         contribution,
         norm,
         neighbours=neighbours,
         epsilon=epsilon,
-        share=part,
+        share=level_share,
         targets=order,
         ends=ends,
     )
@@ -303,14 +305,14 @@ def peeling(
     so that no two move further apart than one moves.
     """
     assert isinstance(contribution.cell, Frequencies)
-    each: Exponential | PermuteAndFlip
+    choice: Exponential | PermuteAndFlip
     if norm == "l1":
-        each = PermuteAndFlip.priced(
+        choice = PermuteAndFlip.priced(
             l1_sensitivity(contribution, neighbours), epsilon * share / most
         )
     else:
-        each = _exponential(contribution, norm, neighbours, epsilon, share=share / most, spread=1)
-    return TopKPeeling(len(contribution.cell.values), most, each)
+        choice = _exponential(contribution, norm, neighbours, epsilon, share=share / most, spread=1)
+    return TopKPeeling(len(contribution.cell.values), most, choice)
 
 
 def scan(

@@ -103,14 +103,16 @@ class CellChoice:
 
     def asked(self, histogram: int) -> tuple[QuantileEstimate | FrequencyEstimate, ...]:
         """What is read off one of the histograms."""
-        read = [
+        histogram_estimates = [
             estimate
             for estimate in self.estimates
             if isinstance(
                 estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
             )
         ]
-        return tuple(each for each in read if each.histogram == histogram)
+        return tuple(
+            estimate for estimate in histogram_estimates if estimate.histogram == histogram
+        )
 
 
 def choose_cells(core: Core, norm: Norm, evidence: tuple[Cell, ...] = ()) -> CellChoice:
@@ -136,17 +138,19 @@ class _Chooser:
             if apart and is_average(aggregate.function.measure)
         ]
         others = [aggregate for aggregate in core.aggregates if aggregate not in averages]
-        self._cells = CellList({each for aggregate in others for each in _centred(aggregate)})
-        centred = {each for aggregate in averages for each in _centred(aggregate)}
+        self._cells = CellList({cell for aggregate in others for cell in _centred(aggregate)})
+        centred = {cell for aggregate in averages for cell in _centred(aggregate)}
         self._averaged = self._cells.of_averages(centred) if apart else self._cells
 
-    def choice(self, wanted: tuple[Cell, ...]) -> CellChoice:
-        found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
+    def choice(self, evidence_cells: tuple[Cell, ...]) -> CellChoice:
+        estimates_ = [self._estimate(aggregate) for aggregate in self._core.aggregates]
         cells = self._cells.cells
-        estimates = tuple(SingleCell(len(cells)) if each is None else each for each in found)
-        evidence = bool(wanted) and not any(cell in wanted for cell in cells)
+        estimates = tuple(
+            SingleCell(len(cells)) if estimate is None else estimate for estimate in estimates_
+        )
+        evidence = bool(evidence_cells) and not any(cell in evidence_cells for cell in cells)
         if evidence:
-            cells.append(wanted[-1])
+            cells.append(evidence_cells[-1])
         counts = tuple(index for index, cell in enumerate(cells) if cell in COUNTS)
         return CellChoice(
             tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence=evidence
@@ -202,24 +206,24 @@ class _Chooser:
                     cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks
                 )
             case Measure.FREQUENCIES | Measure.MOST_FREQUENT:
-                place = cells.histogram(
+                index = cells.histogram(
                     Frequencies(_argument(aggregate), aggregate.values, condition)
                 )
                 if measure is Measure.FREQUENCIES:
-                    return ValueCounts(place, aggregate.values)
-                return TopValues(place, aggregate.values, aggregate.most)
+                    return ValueCounts(index, aggregate.values)
+                return TopValues(index, aggregate.values, aggregate.most)
             case Measure.PRESENT_VALUES:
                 assert aggregate.joined is not None
-                place = cells.histogram(
+                index = cells.histogram(
                     Frequencies(_argument(aggregate), aggregate.values, condition)
                 )
-                return PresentValues(place, aggregate.values, aggregate.joined)
+                return PresentValues(index, aggregate.values, aggregate.joined)
             case Measure.SIZE:
                 places = tuple(range(len(aggregate.values)))
-                place = cells.histogram(
+                index = cells.histogram(
                     Frequencies(_argument(aggregate), places, condition, sizes=True)
                 )
-                return ClippingBound(place, aggregate.values)
+                return ClippingBound(index, aggregate.values)
             case Measure.NORM:
                 step, _ = norm_grid(_argument(aggregate))
                 norms = UnitNorms(

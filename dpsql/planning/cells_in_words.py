@@ -57,12 +57,12 @@ def explained_cell(
 ) -> ExplainedCell:
     """A cell that gets noise."""
     step = float(contribution.step)
-    what = cell_in_words(contribution.cell)
+    measures = cell_in_words(contribution.cell)
     deviation = noise.standard_deviation * step
     half = float(noise.half_width(confidence)) * step
     family = f"discrete {noise.family.capitalize()}"
     return ExplainedCell(
-        what,
+        measures,
         noise.sensitivity * step,
         noise.norm,
         family,
@@ -77,7 +77,7 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
     """
     contribution = histogram.contribution
     step = float(histogram.contribution.step)
-    what = cell_in_words(contribution.cell)
+    measures = cell_in_words(contribution.cell)
     match histogram.mechanism:
         case TreeMechanism(node=node) as tree:
             cell = explained_cell(contribution, node, confidence)
@@ -85,30 +85,30 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
                 return cell
             return replace(
                 cell,
-                measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
+                measures=f"{measures} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
                 "which has counts",
             )
         case QuantileChoices() as choices:
-            return _explained_choices(choices, what, step, confidence)
+            return _explained_choices(choices, measures, step, confidence)
         case QuantilesWithFallback(choices=choices, least=least, tree=tree):
-            chosen = _explained_choices(choices, what, step, confidence)
+            chosen = _explained_choices(choices, measures, step, confidence)
             return replace(
                 chosen,
                 measures=f"{chosen.measures} in groups of at least {least * step:.4g} rows, noisily "
                 f"counted; in others a tree of {tree.levels} levels",
             )
-        case TopKPeeling(most=most, each=each) as peeling:
-            what = f"{what}, of which the {most} most frequent are chosen"
-            return _chosen(what, each, step, peeling.half_width(confidence) * step)
+        case TopKPeeling(most=most, each=choice) as peeling:
+            measures = f"{measures}, of which the {most} most frequent are chosen"
+            return _chosen(measures, choice, step, peeling.half_width(confidence) * step)
         case ClippingBoundSearch(moved=moved, concentrated=concentrated) as scan:
             norm, sensitivity = ("L2", moved**0.5) if concentrated else ("L1", float(moved))
             noises = (scan.each.threshold_noise, scan.each.query_noise)
             deviation = sum(noise.standard_deviation**2 for noise in noises) ** 0.5
             kind = "norm" if isinstance(contribution.cell, UnitNorms) else "size"
-            what = f"{what}, of which a {kind} is found that few exceed"
+            measures = f"{measures}, of which a {kind} is found that few exceed"
             half = scan.half_width(confidence) * step
             return ExplainedCell(
-                what,
+                measures,
                 sensitivity * step,
                 norm,
                 "sparse vector",
@@ -120,23 +120,25 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
 
 
 def _explained_choices(
-    choices: QuantileChoices | QuantileRecursion, what: str, step: float, confidence: float
+    choices: QuantileChoices | QuantileRecursion, measures: str, step: float, confidence: float
 ) -> ExplainedCell:
     """The least exact of some choices by rank."""
     bins = choices.bins
     if isinstance(choices, QuantileRecursion):
-        splits = [each for level in choices.first.levels for each in level]
-        split = min(splits, key=lambda each: each.value.rate * each.rank.part.denominator)
-        what = (
-            f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among "
+        splits = [choice for level in choices.first.levels for choice in level]
+        split = min(splits, key=lambda choice: choice.value.rate * choice.rank.part.denominator)
+        measures = (
+            f"{measures} of {bins} bins, of which {len(splits)} are chosen by their rank, each among "
             "those between others"
         )
         half = choices.half_width(confidence) * step
-        return _chosen(what, split.value, step / split.rank.part.denominator, half)
-    least = max(choices.quantiles, key=lambda each: each.half_width(bins, confidence))
-    what = f"{what} of {bins} bins, of which {len(choices.quantiles)} are chosen by their rank"
+        return _chosen(measures, split.value, step / split.rank.part.denominator, half)
+    least = max(choices.quantiles, key=lambda choice: choice.half_width(bins, confidence))
+    measures = (
+        f"{measures} of {bins} bins, of which {len(choices.quantiles)} are chosen by their rank"
+    )
     return _chosen(
-        what,
+        measures,
         least.value,
         step / least.target.part.denominator,
         least.half_width(bins, confidence) * step,
@@ -144,14 +146,14 @@ def _explained_choices(
 
 
 def _chosen(
-    what: str, choice: Exponential | PermuteAndFlip, step: float, half: float
+    measures: str, choice: Exponential | PermuteAndFlip, step: float, half: float
 ) -> ExplainedCell:
     """Choices in every group; ``step`` is that of their utilities, in rows."""
     deviation = 2**0.5 * step / float(choice.rate)
     match choice:
         case ConcentratedExponential(spread_squared=squared):
             return ExplainedCell(
-                what,
+                measures,
                 squared**0.5 * step,
                 "L2",
                 "exponential mechanism",
@@ -160,7 +162,7 @@ def _chosen(
             )
         case ExponentialMechanism(spread=spread):
             return ExplainedCell(
-                what,
+                measures,
                 spread * step,
                 "L1",
                 "exponential mechanism",
@@ -169,7 +171,7 @@ def _chosen(
             )
         case PermuteAndFlip(spread=spread):
             return ExplainedCell(
-                what,
+                measures,
                 spread * step,
                 "L1",
                 "permute and flip",
@@ -272,8 +274,8 @@ def cell_in_words(cell: Cell) -> str:
             return f"sum in parts of the norm to which units are clipped{filtered}"
         case UnitNorms(sizes=sizes):
             return f"units of each of {sizes} norms{filtered}"
-        case ProductSum(left=left, right=right):
-            return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
+        case ProductSum(left=first, right=second):
+            return f"sum of {'squares' if first == second else 'products'} from the middle of the bounds{filtered}"
         case Histogram():
             return f"histogram{filtered}"
         case Frequencies(values=values, sizes=True):

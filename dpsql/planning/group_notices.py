@@ -25,7 +25,7 @@ def groups_said(plan: Plan) -> tuple[str, ...]:
     """
     return tuple(
         dict.fromkeys(
-            f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)
+            f"groups: {sentence}{_left_out(core, plan)}" for core, sentence in _shown_groups(plan)
         )
     )
 
@@ -36,8 +36,8 @@ def _left_out(core: CorePlan, plan: Plan) -> str:
     """
     if not any(_declared_keys(core)):
         return ""
-    said = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
-    return f"{said}, nor in their totals" if plan.cubes else said
+    sentence = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+    return f"{sentence}, nor in their totals" if plan.cubes else sentence
 
 
 def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], list[str]]:
@@ -46,7 +46,7 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
 
     With ``of_tables`` those of tables alone: columns of subqueries have names of our own.
     """
-    read = [
+    private = [
         column
         for key in core.core.keys
         if key.type != BOOLEAN
@@ -59,10 +59,10 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
             for source in sources(core.core.relation)
             if isinstance(source, Scan) and not source.derived
         }
-        read = [column for column in read if column.relation in scans]
-    with_values = [column.name for column in read if column.domain is not None]
+        private = [column for column in private if column.relation in scans]
+    with_values = [column.name for column in private if column.domain is not None]
     with_bounds = [
-        column.name for column in read if column.domain is None and column.bounds is not None
+        column.name for column in private if column.domain is None and column.bounds is not None
     ]
     return with_values, with_bounds
 
@@ -89,11 +89,11 @@ def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
             for number, core in enumerate(plan.cores)
             if core.presence is not None and (number in of_null) == only_null
         ]
-        least, what = max(evidences, default=(0, "rows"))
+        least, counted_noun = max(evidences, default=(0, "rows"))
         if least > 1:
             size = "few" if combined else f"fewer than about {least:,}"
             sentences.append(
-                f"{whose} of {size} {what} may be missing; SET dpsql.empty_groups = show shows all, with rows or "
+                f"{whose} of {size} {counted_noun} may be missing; SET dpsql.empty_groups = show shows all, with rows or "
                 "without"
             )
     with_values = dict[str, None]()
@@ -130,11 +130,11 @@ def _counted_things(cell: Contribution) -> str:
 
 def nothing_seen(plan: Plan) -> tuple[str, ...]:
     """What is said of an answer without rows, where groups are shown by evidence."""
-    found = [said for core, said in _shown_groups(plan) if core.presence is not None]
-    if not found:
+    sentences = [sentence for core, sentence in _shown_groups(plan) if core.presence is not None]
+    if not sentences:
         return ()
     return (
-        f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",
+        f"no row is shown; groups are {sentences[0]}; SET dpsql.empty_groups = show shows those without rows, too",
     )
 
 
@@ -151,49 +151,51 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
                     f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without",
                 )
             else:
-                said = _said(core, core.presence, count, first + core.presence.cell)
+                sentence = _said(core, core.presence, count, first + core.presence.cell)
                 yield (
                     core,
-                    f"shown with rows or without, but those of NULL are {said}"
+                    f"shown with rows or without, but those of NULL are {sentence}"
                     if number in of_null
-                    else said,
+                    else sentence,
                 )
         first += len(core.cells) + len(core.histograms)
 
 
-def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
+def _said(core: CorePlan, presence: GroupPresence, count: int | None, number: int) -> str:
     cell = core.cells[presence.cell].contribution
     chance = float(100 * presence.chance)
-    what = _counted_things(cell)
+    noun = _counted_things(cell)
     most = [
-        f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
-        for each in (EXAMPLES if count is None else (count,))
+        f"{float(presence.threshold(group_count) * cell.step):.4g}{f' (of {group_count:,} groups)' if count is None else ''}"
+        for group_count in (EXAMPLES if count is None else (count,))
     ]
     together = "all" if count is None else f"all {count:,}"
-    said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
-    said += (
+    sentence = (
+        f"shown where the noisy count of {noun} (cell {number}) is {' or '.join(most)} or more"
+    )
+    sentence += (
         ", or if a block of neighbouring groups has more than noise explains"
         if presence.blocks
         else ""
     )
-    said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
-    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
+    sentence += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
+    bought = noun == "units" and SingleCell(presence.cell) not in core.estimates
     return (
-        f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price"
+        f"{sentence}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price"
         if bought
-        else said
+        else sentence
     )
 
 
 def _cores_of_null(plan: Plan) -> frozenset[int]:
     """The cores of which only groups of NULL need evidence."""
-    found = dict(plan.evident.nulls).keys() | {
+    cores = dict(plan.evident.nulls).keys() | {
         level.core
         for cube, levels in zip(plan.cubes, plan.evident.levels, strict=False)
         for level in cube.levels
         if level.core is not None and dict(levels).get(level.keys)
     }
-    return frozenset(found)
+    return frozenset(cores)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -71,8 +71,8 @@ def _histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
                 **_choices_note(choices),
                 "else": fallback,
             }
-        case TopKPeeling(most=most, each=each):
-            return {**note, "chosen": most, **choice_note(each)}
+        case TopKPeeling(most=most, each=choice):
+            return {**note, "chosen": most, **choice_note(choice)}
         case ClippingBoundSearch(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
             name = "rho" if concentrated else "epsilon"
             return {**note, "sizes": sizes, "sensitivity": str(moved), name: str(price)}
@@ -84,9 +84,9 @@ def _choices_note(choices: QuantileChoices | QuantileRecursion) -> dict[str, obj
     if isinstance(choices, QuantileChoices):
         return {"chosen": [_quantile_note(quantile) for quantile in choices.quantiles]}
     chosen = [
-        {"rank": str(each.target.part), "level": level, **choice_note(each.value)}
+        {"rank": str(choice.target.part), "level": level, **choice_note(choice.value)}
         for level, choices_of_level in enumerate(choices.first.levels, 1)
-        for each in choices_of_level
+        for choice in choices_of_level
     ]
     return {
         "chosen": chosen,

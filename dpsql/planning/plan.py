@@ -115,7 +115,7 @@ class CorePlan:
         contributions = tuple(cell.contribution for cell in self.cells)
         histograms = tuple(histogram.contribution for histogram in self.histograms)
         weighed = self.selection is not None and self.selection.weights is not None
-        whole = WHOLE if weighed else None
+        whole_marker = WHOLE if weighed else None
         return core_sql(
             self.core,
             contributions,
@@ -123,7 +123,7 @@ class CorePlan:
             norm=self.norm,
             groups=self.kept_groups,
             dialect=self.dialect,
-            full_weight=whole,
+            full_weight=whole_marker,
         )
 
     @property
@@ -152,19 +152,19 @@ class CorePlan:
             self.core, [*cells, *(histogram.contribution.cell for histogram in self.histograms)]
         )
 
-    def arithmetic(self, place: int) -> Estimate:
+    def arithmetic(self, index: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
-        estimate = self.estimates[place]
+        estimate = self.estimates[index]
         assert not isinstance(
             estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
         )
         return estimate
 
-    def shows_its_group(self, place: int) -> bool:
+    def shows_its_group(self, index: int) -> bool:
         """Whether the aggregate is the very number of units that decided that its group is
         shown.
         """
-        return self.selection is not None and self.estimates[place] == SingleCell(len(self.cells))
+        return self.selection is not None and self.estimates[index] == SingleCell(len(self.cells))
 
     @property
     def steps(self) -> tuple[Fraction, ...]:
@@ -209,11 +209,13 @@ class CorePlan:
         and where one is no sum of cells.
         """
         weights: dict[int, Fraction] = {}
-        for place, factor in factors:
-            own = None if self.shows_its_group(place) else cell_weights(self.estimates[place])
-            if own is None:
+        for index, factor in factors:
+            cell_factors = (
+                None if self.shows_its_group(index) else cell_weights(self.estimates[index])
+            )
+            if cell_factors is None:
                 return None
-            for cell, weight in own.items():
+            for cell, weight in cell_factors.items():
                 weights[cell] = weights.get(cell, Fraction(0)) + factor * weight
         return self.cell_noise.coarse_half_width(weights, confidence)
 
@@ -290,13 +292,17 @@ class Plan:
             needed = max((tables[name].cores for name in core.derived), default=0)
             if not starts or needed > starts[-1]:
                 starts.append(index)
-        found: list[Stage] = []
+        stages: list[Stage] = []
         for start, end in pairwise([*starts, len(self.cores)]):
             cores = self.cores[start:end]
-            made = {table.name for stage in found for table in stage.derived}
-            read = frozenset[str]().union(*(core.derived for core in cores)) - made
-            found.append(Stage(tuple(table for table in self.derived if table.name in read), cores))
-        return tuple(found)
+            derived_before = {table.name for stage in stages for table in stage.derived}
+            needed_tables = (
+                frozenset[str]().union(*(core.derived for core in cores)) - derived_before
+            )
+            stages.append(
+                Stage(tuple(table for table in self.derived if table.name in needed_tables), cores)
+            )
+        return tuple(stages)
 
     def written(self) -> Plan:
         """This plan with its engine SQL written,

@@ -297,8 +297,8 @@ def end_type(name: str) -> str:
     """
     if name.endswith("[]"):
         return f"{end_type(name.removesuffix('[]'))}[]"
-    found = result_type(name)
-    return name if found is not None and found.ends_as_itself else "DOUBLE"
+    sql_type = result_type(name)
+    return name if sql_type is not None and sql_type.ends_as_itself else "DOUBLE"
 
 
 def is_number(sql_type: str) -> bool:
@@ -307,15 +307,15 @@ def is_number(sql_type: str) -> bool:
     >>> is_number("DECIMAL(38,2)"), is_number("BIGINT[]"), is_number("VARCHAR")
     (True, False, False)
     """
-    found = result_type(sql_type)
-    return found is not None and found.has_intervals
+    known_type = result_type(sql_type)
+    return known_type is not None and known_type.has_intervals
 
 
 def unused_name(name: str, taken: Sequence[str]) -> str:
     """The name, with a number appended if another column has it already, in whatever case."""
     number = 1
     result = name
-    while result.lower() in (each.lower() for each in taken):
+    while result.lower() in (other.lower() for other in taken):
         result = f"{name}_{number}"
         number = number + 1
     return result

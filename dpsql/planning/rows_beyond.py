@@ -30,7 +30,7 @@ def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -
     """One sentence for each table of which limits leave out rows of an answer,
     as far as the schema tells it.
     """
-    said = dict[str, None]()
+    sentences = dict[str, None]()
     for core in cores:
         if not _is_limited_by_rows(core):
             continue
@@ -39,16 +39,18 @@ def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -
         for scan in _limited_scans(relation):
             table = tables.get(scan.table)
             if table is not None:
-                said |= dict.fromkeys(_said(table, f"{most}about", f"of the rows of {scan.table}"))
-    return tuple(said)
+                sentences |= dict.fromkeys(
+                    _said(table, f"{most}about", f"of the rows of {scan.table}")
+                )
+    return tuple(sentences)
 
 
 def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
     """What is said of one table, if its limit leaves out or may leave out much."""
-    part = float(table.rows_beyond_limit or 0)
+    share = float(table.rows_beyond_limit or 0)
     at_most = float(table.rows_beyond_limit_at_most or 0)
-    if part >= LEAST_BEYOND:
-        yield f"{LEAVE} {about} {percent(part)} {of_rows}" + (
+    if share >= LEAST_BEYOND:
+        yield f"{LEAVE} {about} {percent(share)} {of_rows}" + (
             f" (at most {percent(at_most)})" if at_most else ""
         )
     elif at_most >= LEAST_POSSIBLE:
@@ -91,10 +93,10 @@ def _is_limited_by_rows(core: CorePlan) -> bool:
     return any(isinstance(cell, LIMITED_BY_ROWS) for cell in cells)
 
 
-def percent(part: float) -> str:
+def percent(share: float) -> str:
     """A part of a whole, with two digits.
 
     >>> percent(0.0312), percent(0.7), percent(0)
     ('3.1 %', '70 %', '0 %')
     """
-    return f"{100 * part:.2g} %" if part < 0.995 else "100 %"
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"

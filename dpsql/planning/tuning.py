@@ -63,8 +63,8 @@ class Ladder:
         that of NULL is 0.
         """
         last = len(self.rungs) - 1
-        place = self._signed(column, last // 2) if self.signed else self._up(column, LIMIT_RUNGS)
-        return f"CAST(GREATEST(LEAST({place}, {last}), 0) AS INTEGER)"
+        rung = self._signed(column, last // 2) if self.signed else self._up(column, LIMIT_RUNGS)
+        return f"CAST(GREATEST(LEAST({rung}, {last}), 0) AS INTEGER)"
 
     def _signed(self, column: str, zero: int) -> str:
         """The place on a ladder whose middle rung is 0."""
@@ -90,8 +90,8 @@ def of_limits() -> Ladder:
     [1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 31]
     """
     last = ceil(LIMIT_RUNGS * log10(MAX_LIMIT))
-    found = [floor(10 ** ((rung + SLACK) / LIMIT_RUNGS)) for rung in range(last)]
-    return Ladder(tuple(map(Fraction, (*found, MAX_LIMIT))), 1.0, False)
+    rungs = [floor(10 ** ((rung + SLACK) / LIMIT_RUNGS)) for rung in range(last)]
+    return Ladder(tuple(map(Fraction, (*rungs, MAX_LIMIT))), 1.0, False)
 
 
 def of_bounds(sql_type: SqlType) -> Ladder:
@@ -114,13 +114,13 @@ def of_bounds(sql_type: SqlType) -> Ladder:
             decades = DOUBLE_DECADES
     grid = None if sql_type.kind == "double" else first
     positive = [
-        _rounded_up_to_grid(first * 10**decade * each, grid)
+        _rounded_up_to_grid(first * 10**decade * number, grid)
         for decade in range(decades)
-        for each in PREFERRED
+        for number in PREFERRED
     ]
     largest = first * 10**decades - (first if sql_type.kind == "decimal" else 0)
     positive.append(largest)
-    rungs = (*(-each for each in reversed(positive)), Fraction(0), *positive)
+    rungs = (*(-number for number in reversed(positive)), Fraction(0), *positive)
     return Ladder(rungs, float(first), True)
 
 
@@ -195,7 +195,9 @@ class TuningPlan:
     @property
     def cost(self) -> Cost:
         """The sum over the counts of all questions."""
-        return sum((each.cost for asked in self.tables for each in counts_of(asked)), FREE)
+        return sum(
+            (mechanism.cost for asked in self.tables for mechanism in counts_of(asked)), FREE
+        )
 
     @property
     def plans(self) -> tuple[Plan, ...]:
@@ -204,19 +206,19 @@ class TuningPlan:
 
     def deviation(self, sought: Sought) -> float | None:
         """The standard deviation of a count of units for such questions; None if there are none."""
-        found = [
+        deviations = [
             deviation_of(histogram)
             for asked in self.tables
             for question, histogram in zip(asked.questions, asked.core.histograms, strict=True)
             if question.sought == sought
         ]
-        return max(found, default=None)
+        return max(deviations, default=None)
 
 
 def counts_of(asked: Asked) -> list[TreeMechanism]:
     """The mechanisms that count the units of a table's questions, in their order."""
     result = [histogram.mechanism for histogram in asked.core.histograms]
-    assert all(isinstance(each, TreeMechanism) for each in result)
+    assert all(isinstance(mechanism, TreeMechanism) for mechanism in result)
     return result  # type: ignore[return-value]
 
 
@@ -251,8 +253,8 @@ def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
 def cost_of(parts: Sequence[Fraction], price: Fraction, norm: Norm) -> Cost:
     """What counts with these parts of a price cost together."""
     if norm == "l1":
-        return sum((Laplace.priced(1, price * part).cost for part in parts), FREE)
-    return sum((Gaussian.for_rho(1, price**2 / 2 * part).cost for part in parts), FREE)
+        return sum((Laplace.priced(1, price * share).cost for share in parts), FREE)
+    return sum((Gaussian.for_rho(1, price**2 / 2 * share).cost for share in parts), FREE)
 
 
 def tuning_plan(
@@ -309,14 +311,14 @@ def _counted(
     """
     histograms = []
     aggregates = []
-    for aggregate, (question, part) in zip(draft.core.aggregates, questions, strict=True):
+    for aggregate, (question, share) in zip(draft.core.aggregates, questions, strict=True):
         assert aggregate.argument is not None
         places = tuple(range(len(question.ladder.rungs)))
         bounded = contribution(
             draft.core, Frequencies(aggregate.argument, places, None, sizes=True), norm
         )
         histograms.append(
-            MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, share=part))
+            MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, share=share))
         )
         aggregates.append(Aggregate(CLIP, aggregate.argument, None, values=places))
     core = Core(draft.core.relation, draft.core.unit, (), tuple(aggregates), domain=None)

@@ -89,8 +89,8 @@ def family_digest(core: Core) -> str:
     """A digest of the joined tables of a core, without its conditions:
     views of other tables do not answer it.
     """
-    found = normal_core(core)
-    return digest((found.tables, found.unit_has_one_row))
+    normal = normal_core(core)
+    return digest((normal.tables, normal.unit_has_one_row))
 
 
 def is_view(plan: CorePlan) -> bool:
@@ -103,16 +103,18 @@ def is_view(plan: CorePlan) -> bool:
     return plan.selection is None and not plan.derived and bool(plan.cells)
 
 
-def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> StoredView | None:
+def view_of(
+    plan: CorePlan, key_digest: str, core: int, entry: int, groups: int
+) -> StoredView | None:
     """The view that a core is once it was released under an answer's key;
     None of one that is none.
     """
     if not is_view(plan) or groups > MOST_GROUPS:
         return None
-    found = normal_core(plan.core)
+    normal = normal_core(plan.core)
     cells = list[ViewCell]()
     for index, measured in enumerate(plan.cells):
-        cell = normal_cell(found, measured.contribution.cell)
+        cell = normal_cell(normal, measured.contribution.cell)
         bounded = measured.contribution
         if cell is not None and not is_averaged(
             bounded.cell
@@ -128,12 +130,12 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
                     noise=measured.mechanism,
                 )
             )
-    keys = tuple(map(_expression_digest, found.keys))
+    keys = tuple(map(_expression_digest, normal.keys))
     beyond = tuple(
         _key_name(key) if may_be_beyond(plan.core.relation, key) else "" for key in plan.core.keys
     )
     return StoredView(
-        answer,
+        key_digest,
         core,
         entry=entry,
         said=_said(plan.core),
@@ -188,9 +190,13 @@ class CellMatch:
             for condition in self.conditions
             if isinstance(condition, Call) and condition.function == "in"
         }
-        shown = _shown(self) | {each.name for each in listed if isinstance(each, ColumnRef)}
+        fixed_keys = _shown(self) | {
+            column.name for column in listed if isinstance(column, ColumnRef)
+        }
         return frozenset(
-            name for index, name in enumerate(self.view.beyond) if name and f"k{index}" not in shown
+            name
+            for index, name in enumerate(self.view.beyond)
+            if name and f"k{index}" not in fixed_keys
         )
 
 
@@ -222,8 +228,10 @@ def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> Ce
             for condition in cell.conditions
             if _expression_digest(condition) not in other.conditions
         ]
-        asked = [over_keys(each, columns) for each in sorted(rest, key=_expression_digest)]
-        if other.rows < rows or any(each is None for each in asked):
+        asked = [
+            over_keys(condition_, columns) for condition_ in sorted(rest, key=_expression_digest)
+        ]
+        if other.rows < rows or any(condition_ is None for condition_ in asked):
             continue
         matched = CellMatch(view, other, _known(asked), _known(keys))
         if cell.is_additive or _is_one_group(matched):
@@ -261,34 +269,34 @@ def _inside(expression: Expression, columns: Mapping[str, str]) -> Expression | 
         return None
     if isinstance(expression, Literal):
         return expression
-    inner = {part: _inside(part, columns) for part in parts(expression)}
+    inner = {child: _inside(child, columns) for child in parts(expression)}
     if None in inner.values():
         return None
-    return rebuilt(expression, lambda part: inner[part] or part)
+    return rebuilt(expression, lambda child: inner[child] or child)
 
 
 def _key(name: str, sql_type: SqlType) -> ColumnRef:
     return ColumnRef(VIEW, name, sql_type)
 
 
-def _is_one_group(found: CellMatch) -> bool:
+def _is_one_group(cell_match: CellMatch) -> bool:
     """Whether each asked group is one group of the view: the asked keys,
     with what the conditions fix, are its keys.
     """
-    shown = _shown(found)
-    return all(f"k{index}" in shown for index in range(len(found.view.keys)))
+    fixed_keys = _shown(cell_match)
+    return all(f"k{index}" in fixed_keys for index in range(len(cell_match.view.keys)))
 
 
-def _shown(found: CellMatch) -> set[str]:
+def _shown(cell_match: CellMatch) -> set[str]:
     """The keys of the view that are asked keys, or that a condition fixes."""
-    shown = {key.name for key in found.keys if isinstance(key, ColumnRef)}
-    for condition in found.conditions:
+    names = {key.name for key in cell_match.keys if isinstance(key, ColumnRef)}
+    for condition in cell_match.conditions:
         match condition:
             case ColumnRef(name=name):
-                shown.add(name)
+                names.add(name)
             case _ if (fixed := _fixed(condition)) is not None:
-                shown.add(fixed)
-    return shown
+                names.add(fixed)
+    return names
 
 
 def _fixed(condition: Expression) -> str | None:

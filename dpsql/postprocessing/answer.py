@@ -165,18 +165,18 @@ class PostProcessor:
             )
         traced = trace(shell, released_columns(tables, ends), public)
         columns = output_columns(described, traced, tables)
-        columns, beside, collection = (
+        columns, end_columns, collection = (
             without_collection_ends(columns) if query.debiased else (columns, (), ())
         )
-        resampling = resampled_query(traced, [*columns, *beside], tables)
+        resampling = resampled_query(traced, [*columns, *end_columns], tables)
         if resampling is not None and query.evident.partial:
-            shown = columns_of_shown_groups(
+            of_shown_groups = columns_of_shown_groups(
                 shell, released_columns(tables, ends), query.evident, public
             )
             of_shown = frozenset(
-                place
-                for place in resampling.wanted
-                if place in shown and not columns[place].computed
+                index
+                for index in resampling.wanted
+                if index in of_shown_groups and not columns[index].computed
             )
             resampling = replace(resampling, of_shown=of_shown)
         if resampling is not None or any(column.is_read_off for column in columns):
@@ -210,10 +210,10 @@ class PostProcessor:
             rows = self._sandbox.execute(plan.postprocessing)
             resampled: Mapping[tuple[int, int], ConfidenceInterval] | None = {}
             left_open = _left_open(plan, released)
-            told = not any(
-                (number in plan.evident.combined and each.gaps)
-                or (number in plan.evident.totals and (each.left_out or each.shown))
-                for number, each in left_open.items()
+            is_complete = not any(
+                (number in plan.evident.combined and group.gaps)
+                or (number in plan.evident.totals and (group.left_out or group.shown))
+                for number, group in left_open.items()
             )
             if plan.resampling is not None:
                 resampled = resampled_intervals(
@@ -221,21 +221,23 @@ class PostProcessor:
                 )
             open_columns = (
                 plan.resampling.of_shown
-                if plan.resampling is not None and not told
+                if plan.resampling is not None and not is_complete
                 else frozenset()
             )
             of_all = {
-                at: each for at, each in (resampled or {}).items() if at[1] not in open_columns
+                at: group for at, group in (resampled or {}).items() if at[1] not in open_columns
             }
-            found = intervals(self._sandbox, plan, tables, rows, resampled=of_all)
-        said = missing_intervals(plan, tables, len(rows), resampled is not None)
-        if any(each.left_out for each in left_open.values()) or not told:
+            cell_intervals = intervals(self._sandbox, plan, tables, rows, resampled=of_all)
+        notices = missing_intervals(plan, tables, len(rows), resampled is not None)
+        if any(group.left_out for group in left_open.values()) or not is_complete:
             thresholded = all(plan.cores[number].selection is not None for number in left_open)
-            said += (groups_left_open(told or plan.resampling is None, thresholded),)
-        said += nulls_said(plan, tables, rows)
-        found = with_debiased_intervals(plan, rows, found)
-        shown = [row[: len(plan.columns)] for row in rows]
-        return Result(plan.columns, *shown_within(plan, shown, found), notices=said)
+            notices += (groups_left_open(is_complete or plan.resampling is None, thresholded),)
+        notices += nulls_said(plan, tables, rows)
+        cell_intervals = with_debiased_intervals(plan, rows, cell_intervals)
+        shown_rows = [row[: len(plan.columns)] for row in rows]
+        return Result(
+            plan.columns, *shown_within(plan, shown_rows, cell_intervals), notices=notices
+        )
 
     def evaluated(
         self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
@@ -243,16 +245,16 @@ class PostProcessor:
         """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …,
         group by group.
         """
-        read = {
+        types_by_name = {
             column.name: column.type for expression in expressions for column in columns(expression)
         }
         types = {
             "row": "BIGINT",
-            **{name: SANDBOX.type_name(kind) for name, kind in sorted(read.items())},
+            **{name: SANDBOX.type_name(kind) for name, kind in sorted(types_by_name.items())},
         }
         values: list[list[object]] = [
             list(range(len(keys))),
-            *([each[int(name[1:])] for each in keys] for name in sorted(read)),
+            *([row_keys[int(name[1:])] for row_keys in keys] for name in sorted(types_by_name)),
         ]
         outputs = [
             aliased(key(SANDBOX, expression), f"e{index}")
@@ -302,24 +304,27 @@ class PostProcessor:
         """
         for name in plan.public:
             self._sandbox.fill_public(name)
-        whole = [
+        all_tables = [
             table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)
         ]
         tables: dict[str, ReleasedTable | CubeTable] = {
             f"core{number}": _shown_or_complete(plan, number, table)
-            for number, table in enumerate(whole)
+            for number, table in enumerate(all_tables)
         }
         for number, cube in enumerate(plan.cubes):
-            if cube.last_core < len(whole):
+            if cube.last_core < len(all_tables):
                 tables[f"cube{number}"] = cube_table(
-                    cube, whole, plan.confidence, dict(plan.evident.levels[number])
+                    cube, all_tables, plan.confidence, dict(plan.evident.levels[number])
                 )
         ends = [end for end in plan.ends if end.table in tables]
-        found = end_values(self._sandbox, ends, tables, plan.confidence)
+        values = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
-            own = {end: found[end] for end in ends if end.table == name}
+            table_ends = {end: values[end] for end in ends if end.table == name}
             self._sandbox.put(
-                name, table, end_types(name, ends), [side for each in own.values() for side in each]
+                name,
+                table,
+                end_types(name, ends),
+                [side for sides in table_ends.values() for side in sides],
             )
         return tables
 
@@ -366,7 +371,7 @@ def _with_names(query: exp.Query) -> exp.Query:
     ):
         return query  # which is what DuckDB calls such a subquery
     named = query.copy()
-    found = [
+    unnamed = [
         subquery
         for subquery in named.find_all(exp.Subquery)
         if isinstance(subquery.parent, (exp.From, exp.Join))
@@ -374,8 +379,8 @@ def _with_names(query: exp.Query) -> exp.Query:
         and not subquery.alias_or_name
         and not subquery.args.get("pivots")
     ]
-    for index, each in enumerate(found):
-        each.set(
+    for index, subquery_ in enumerate(unnamed):
+        subquery_.set(
             "alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {index}", quoted=True))
         )
     return named

@@ -33,8 +33,10 @@ def errors_in_words(plan: Plan, result: Result) -> str:
     if not errors:
         return ""
     more = len(errors) - MOST_COLUMNS
-    told = [*errors[:MOST_COLUMNS], f"and those of {more} more columns"] if more > 0 else errors
-    return f"error with {100 * plan.confidence:g} %: {', '.join(told)}"
+    listed_errors = (
+        [*errors[:MOST_COLUMNS], f"and those of {more} more columns"] if more > 0 else errors
+    )
+    return f"error with {100 * plan.confidence:g} %: {', '.join(listed_errors)}"
 
 
 def _errors(plan: Plan, result: Result) -> Iterator[str]:
@@ -51,9 +53,9 @@ def _errors(plan: Plan, result: Result) -> Iterator[str]:
         ]
         if known:
             cut = [_cut_ends(ends, within) for _, ends in known]
-            whole = [cell for cell, ends in zip(known, cut, strict=True) if not ends]
+            uncut = [cell for cell, ends in zip(known, cut, strict=True) if not ends]
             nothing = ", which says nothing" if all(ends == 2 for ends in cut) else ""
-            yield f"{column.name} ± {_largest_errors(whole or known)}{nothing}"
+            yield f"{column.name} ± {_largest_errors(uncut or known)}{nothing}"
 
 
 def _cut_ends(interval: CellInterval, within: Interval) -> int:

@@ -34,9 +34,9 @@ def without_collection_ends(
     if not low:
         return columns, (), ()
     width = min(low.values())
-    beside = tuple(replace(column, type="VARCHAR") for column in columns[width:])
-    found = tuple(CollectionEnds(place, at, high[place]) for place, at in low.items())
-    return columns[:width], beside, found
+    end_columns = tuple(replace(column, type="VARCHAR") for column in columns[width:])
+    collection_ends = tuple(CollectionEnds(index, at, high[index]) for index, at in low.items())
+    return columns[:width], end_columns, collection_ends
 
 
 def with_debiased_intervals(
@@ -51,32 +51,36 @@ def with_debiased_intervals(
     """
     if plan.collection is None:
         return intervals
-    found: list[list[CellInterval | None]] = [[None] * len(interval) for interval in intervals]
+    result: list[list[CellInterval | None]] = [[None] * len(interval) for interval in intervals]
     for number, row in enumerate(rows):
         for ends in plan.collection:
             value = row[ends.column]
             low = row[ends.low]
             high = row[ends.high]
-            own = (low, high) if isinstance(low, float) and isinstance(high, float) else None
-            noise = intervals[number][ends.column]
-            found[number][ends.column] = (
-                own if not plan.cores or own is None else _together(value, own, noise)
+            collection_interval = (
+                (low, high) if isinstance(low, float) and isinstance(high, float) else None
             )
-    return [tuple(each) for each in found]
+            noise = intervals[number][ends.column]
+            result[number][ends.column] = (
+                collection_interval
+                if not plan.cores or collection_interval is None
+                else _together(value, collection_interval, noise)
+            )
+    return [tuple(row_intervals) for row_intervals in result]
 
 
 def _together(
-    value: object, own: tuple[float, float], noise: CellInterval | None
+    value: object, collection_interval: tuple[float, float], noise: CellInterval | None
 ) -> CellInterval | None:
     match value, noise:
         case (int() | float(), (int() | float() as low, int() | float() as high)) if all(
-            map(isfinite, own)
+            map(isfinite, collection_interval)
         ):
             middle = float(value)
-            return middle - hypot(middle - own[0], middle - low), middle + hypot(
-                own[1] - middle, high - middle
+            return middle - hypot(middle - collection_interval[0], middle - low), middle + hypot(
+                collection_interval[1] - middle, high - middle
             )
         case _, None:
             return None
         case _:
-            return own
+            return collection_interval

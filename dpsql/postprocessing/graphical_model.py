@@ -66,9 +66,9 @@ class GraphicalModel:
 
         Of marginals of single columns alone it is the model in which all columns are independent.
         """
-        if all(len(each.columns) == 1 for each in measured):
+        if all(len(marginal.columns) == 1 for marginal in measured):
             total = _total(measured)
-            parts = {each.columns[0]: _shares(each.counts) for each in measured}
+            parts = {marginal.columns[0]: _shares(marginal.counts) for marginal in measured}
             return [
                 total * np.outer(parts[one], parts[other]).ravel() for one, other in self._pairs
             ]
@@ -89,18 +89,18 @@ class GraphicalModel:
         """Fit the model to the measured marginals by mirror descent,
         from where the last fit has ended.
         """
-        given = [
+        measurements = [
             self._mbi.LinearMeasurement(
-                np.array(each.counts),
-                tuple(map(_name, each.columns)),
-                each.standard_deviation or 1.0,
+                np.array(marginal.counts),
+                tuple(map(_name, marginal.columns)),
+                marginal.standard_deviation or 1.0,
             )
-            for each in measured
+            for marginal in measured
         ]
         total = max(1.0, _total(measured))
-        found = self._mbi.estimation.MirrorDescent()
-        self._fitted = found.estimate(
-            self._domain, given, known_total=total, iters=steps, warm_start=self._fitted
+        descent = self._mbi.estimation.MirrorDescent()
+        self._fitted = descent.estimate(
+            self._domain, measurements, known_total=total, iters=steps, warm_start=self._fitted
         )
 
     def _pair(self, one: int, other: int) -> NDArray[np.float64]:
@@ -123,15 +123,15 @@ class GraphicalModel:
         return megabytes * 2**20 / 8
 
 
-def _name(place: int) -> str:
-    return f"c{place}"
+def _name(index: int) -> str:
+    return f"c{index}"
 
 
 def _shares(counts: Sequence[float]) -> NDArray[np.float64]:
     """Noisy counts as shares: none below 0, all of them 1 together."""
-    held = np.maximum(np.array(counts), 0.0)
+    positive = np.maximum(np.array(counts), 0.0)
     result: NDArray[np.float64] = (
-        held / held.sum() if held.sum() else np.full(len(held), 1 / len(held))
+        positive / positive.sum() if positive.sum() else np.full(len(positive), 1 / len(positive))
     )
     return result
 
@@ -139,9 +139,10 @@ def _shares(counts: Sequence[float]) -> NDArray[np.float64]:
 def _total(measured: Sequence[MeasuredMarginal]) -> float:
     """The number of rows that the noisy counts tell together, those with less noise for more."""
     weights = [
-        1 / (len(each.counts) * max(each.standard_deviation, 1e-9) ** 2) for each in measured
+        1 / (len(marginal.counts) * max(marginal.standard_deviation, 1e-9) ** 2)
+        for marginal in measured
     ]
-    sums = [sum(each.counts) for each in measured]
+    sums = [sum(marginal.counts) for marginal in measured]
     return max(
         0.0, sum(weight * sum_ for weight, sum_ in zip(weights, sums, strict=True)) / sum(weights)
     )

@@ -23,14 +23,14 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
     """
     estimated = _estimated(plan)
     names = [column.name for column in plan.columns]
-    found = list[OutputColumn]()
+    result = list[OutputColumn]()
     for index, column in enumerate(plan.columns):
-        found.append(column)
+        result.append(column)
         if index in estimated:
             ends = [unused_name(f"{column.name}_{word}", names) for word in ("low", "high")]
             names += ends
-            found += [OutputColumn(name, end_type(column.type)) for name in ends]
-    return tuple(found)
+            result += [OutputColumn(name, end_type(column.type)) for name in ends]
+    return tuple(result)
 
 
 def with_interval_columns(plan: Plan, result: Result) -> Result:
@@ -45,9 +45,9 @@ def with_interval_columns(plan: Plan, result: Result) -> Result:
     none: tuple[CellInterval | None, ...] = (None, None)
     intervals = [
         tuple(
-            each
+            ends
             for index, bar in enumerate(bars)
-            for each in ((bar, *none) if index in estimated else (bar,))
+            for ends in ((bar, *none) if index in estimated else (bar,))
         )
         for bars in result.intervals
     ]

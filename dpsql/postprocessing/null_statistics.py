@@ -31,21 +31,21 @@ def nulls_said(
     """
     names_by_reason = dict[str, list[str]]()
     numbers = len(plan.columns) + 2 * len(plan.collection or ())
-    for index, shown in enumerate(plan.columns):
-        if shown.aggregate is None:
+    for index, output in enumerate(plan.columns):
+        if output.aggregate is None:
             continue
-        reason = _reason(tables[shown.table].shape.aggregates[shown.aggregate].function.measure)
+        reason = _reason(tables[output.table].shape.aggregates[output.aggregate].function.measure)
         is_null = any(
-            row[index] is None and isinstance(row[numbers + shown.row], int) for row in rows
+            row[index] is None and isinstance(row[numbers + output.row], int) for row in rows
         )
         if reason is not None and is_null:
-            names_by_reason.setdefault(reason, []).append(shown.name)
+            names_by_reason.setdefault(reason, []).append(output.name)
     sentences = [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} NULL if {reason}"
         for reason, names in names_by_reason.items()
     ]
     if not sentences and any(
-        shown.aggregate is None and is_number(shown.type) for shown in plan.columns
+        output.aggregate is None and is_number(output.type) for output in plan.columns
     ):
         sentences += [_MADE_OF_NULL] if any(map(_has_null, tables.values())) else []
     return tuple(sentences)

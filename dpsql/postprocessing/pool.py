@@ -154,12 +154,12 @@ class PostProcessors:
         """
         alone = self._deriving.place(analyst, check) if derives else nullcontext()
         with alone, self._readings.place(analyst, check):
-            made = PostProcessor(self._schema(), self._public_rows) if derives else None
+            postprocessor = PostProcessor(self._schema(), self._public_rows) if derives else None
             try:
-                yield made
+                yield postprocessor
             finally:
-                if made is not None:
-                    made.close()
+                if postprocessor is not None:
+                    postprocessor.close()
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""

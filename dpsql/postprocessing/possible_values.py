@@ -94,8 +94,8 @@ def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
 def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
     match node:
         case exp.Column():
-            place = _place(node)
-            return EVERYTHING if place is None else possible(aggregates[place])
+            index = _place(node)
+            return EVERYTHING if index is None else possible(aggregates[index])
         case exp.Literal():
             return (
                 EVERYTHING if node.is_string else Interval(Fraction(node.name), Fraction(node.name))
@@ -120,7 +120,7 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
             default = node.args.get("default")
             return _union_of_ranges(
                 [
-                    *(each.args["true"] for each in node.args["ifs"]),
+                    *(branch.args["true"] for branch in node.args["ifs"]),
                     *([default] if default else []),
                 ],
                 aggregates,
@@ -136,9 +136,9 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
         case exp.Mul():
             return _range(node.this, aggregates) * _range(node.expression, aggregates)
         case exp.Sub():
-            whole = _range(node.this, aggregates) - _range(node.expression, aggregates)
+            difference = _range(node.this, aggregates) - _range(node.expression, aggregates)
             most = _most_of(node.expression, node.this, aggregates)
-            return whole if most is None or most > 1 else whole.within(Fraction(0), None)
+            return difference if most is None or most > 1 else difference.within(Fraction(0), None)
         case exp.Div():
             return _quotient(node, aggregates)
         case _:
@@ -153,12 +153,14 @@ def _quotient(node: exp.Div, aggregates: tuple[Aggregate, ...]) -> Interval:
     return Interval(Fraction(0), _most_of(node.this, node.expression, aggregates))
 
 
-def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Fraction | None:
+def _most_of(
+    numerator: exp.Expr, denominator: exp.Expr, aggregates: tuple[Aggregate, ...]
+) -> Fraction | None:
     """The most that one term can be of another one,
     which counts or adds up at least the same rows; None otherwise.
     """
-    above = _term(part)
-    below = _term(whole)
+    above = _term(numerator)
+    below = _term(denominator)
     if above is None or below is None or below[0] <= 0 or above[0] < 0:
         return None
     one = aggregates[above[1]]
@@ -187,16 +189,16 @@ def _term(node: exp.Expr) -> tuple[Fraction, int] | None:
     """The expression as a number times an aggregate, by its place."""
     match node:
         case exp.Column():
-            place = _place(node)
-            return None if place is None else (Fraction(1), place)
+            index = _place(node)
+            return None if index is None else (Fraction(1), index)
         case exp.Paren() | exp.Nullif() | exp.Cast() | exp.TryCast():
             return _term(node.this)
         case (
             exp.Mul(this=exp.Literal(is_string=False) as factor, expression=inner)
             | exp.Mul(this=inner, expression=exp.Literal(is_string=False) as factor)
         ):
-            found = _term(inner)
-            return None if found is None else (found[0] * Fraction(factor.name), found[1])
+            term = _term(inner)
+            return None if term is None else (term[0] * Fraction(factor.name), term[1])
         case _:
             return None
 
@@ -205,8 +207,8 @@ def _union_of_ranges(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...
     """Where one of several expressions lies; NULL lies nowhere."""
     known = [_range(node, aggregates) for node in nodes if not isinstance(node, exp.Null)]
     result = known[0] if known else EVERYTHING
-    for each in known[1:]:
-        result = result.union(each)
+    for range_ in known[1:]:
+        result = result.union(range_)
     return result
 
 
@@ -254,8 +256,8 @@ def shown_within(
     with each number at the nearer end where it cannot be what it is.
     """
     within = ranges(plan)
-    kept = [tuple(map(nearest, row, within)) for row in rows]
-    return kept, [tuple(map(ends_within, interval, within)) for interval in intervals]
+    nearest_rows = [tuple(map(nearest, row, within)) for row in rows]
+    return nearest_rows, [tuple(map(ends_within, interval, within)) for interval in intervals]
 
 
 def nearest(value: object, within: Interval) -> object:
@@ -264,7 +266,7 @@ def nearest(value: object, within: Interval) -> object:
     """
     match value:
         case dict():
-            return {key: nearest(each, within) for key, each in value.items()}
+            return {key: nearest(number, within) for key, number in value.items()}
         case bool():
             return value
         case int() | float() | Decimal():

@@ -137,7 +137,9 @@ class Sandbox:
             self._holding.add(name)
         pairs = enumerate(zip(data, types.values(), strict=True))
         arrays = {
-            f"c{place}": array for place, each in pairs if (array := _as_array(*each)) is not None
+            f"c{index}": array
+            for index, column_and_type in pairs
+            if (array := _as_array(*column_and_type)) is not None
         }
         places = {f"c{index}": index for index in range(len(data)) if f"c{index}" not in arrays}
         parts = ", ".join(
@@ -178,7 +180,7 @@ class Sandbox:
             raise StatementError("E_TABLE", f"the synthetic table `{name}` was dropped meanwhile")
         if name not in self._declared:
             columns = ", ".join(
-                f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items()
+                f'"{column}" {sql_type}' for column, sql_type in self._public_types(name).items()
             )
             self._write(f'CREATE TABLE public."{name}" ({columns})')
             self._declared.add(name)
@@ -216,8 +218,8 @@ class Sandbox:
 
     def _public_types(self, name: str) -> dict[str, str]:
         return {
-            each: SANDBOX.type_name(column.type)
-            for each, column in self._schema.tables[name].columns.items()
+            column_name: SANDBOX.type_name(column.type)
+            for column_name, column in self._schema.tables[name].columns.items()
         }
 
 
@@ -247,7 +249,7 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     shape = table.shape
     rows = len(table.keys)
     totals = columns(table.totals, len(shape.keys) if isinstance(shape, Cube) else 0)
-    own = (
+    parts = (
         columns(table.keys, len(shape.keys)),
         totals,
         columns(table.aggregates, len(shape.aggregates)),
@@ -255,7 +257,7 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     marks = (
         [table.marks] if isinstance(table, ReleasedTable) and PRESENT in column_types(shape) else []
     )
-    return [range(rows), *chain(*own), *marks]
+    return [range(rows), *chain(*parts), *marks]
 
 
 def _as_array(values: Sequence[object], sql_type: str) -> NDArray[Any] | None:

@@ -64,15 +64,15 @@ def unfit(error: duckdb.Error) -> StatementError:
     """
     words = str(error)
     for sqlstate, pattern, says in _NAMED:
-        found = re.search(pattern, words)
-        if found is not None:
-            return StatementError("E_SHELL", says.format(found[1]), sqlstate=sqlstate)
+        match_ = re.search(pattern, words)
+        if match_ is not None:
+            return StatementError("E_SHELL", says.format(match_[1]), sqlstate=sqlstate)
     for sqlstate, pattern, says in _PLAIN:
         if re.search(pattern, words):
             return StatementError("E_SHELL", says, sqlstate=sqlstate)
     if (operator := _OPERATOR.search(words)) is not None:
-        left, _, right = _types(operator["types"]).rpartition(", ")
-        between = " ".join(part for part in (left, operator["sign"], right) if part)
+        first, _, right = _types(operator["types"]).rpartition(", ")
+        between = " ".join(word for word in (first, operator["sign"], right) if word)
         return StatementError(
             "E_SHELL", f"operator does not exist: {between}; a CAST may help", sqlstate="42883"
         )

@@ -93,10 +93,10 @@ class RunEvidence:
         """Which blocks are present; one of a single part is what its part is."""
         result = [self.levels[0].sums > self.levels[0].reach]
         for lower, level in zip(self.levels, self.levels[1:], strict=False):
-            own = level.sums > level.reach
+            is_present = level.sums > level.reach
             if lower.sums.shape[-1] % 2:
-                own[..., -1] = result[-1][..., -1]
-            result.append(own)
+                is_present[..., -1] = result[-1][..., -1]
+            result.append(is_present)
         return result
 
     @cached_property
@@ -130,13 +130,13 @@ class RunEvidence:
     @cached_property
     def shown(self) -> _Truths:
         """Which groups are shown."""
-        shown = np.zeros_like(self.present[-1])
+        result = np.zeros_like(self.present[-1])
         for number in range(len(self.levels) - 2, -1, -1):
             alike = self._rates(number) > self.least_rates[number]
             parent = np.arange(alike.shape[-1]) // 2
             above = self.evident[number + 1][..., parent]
-            shown = shown[..., parent] | (above & ~self.evident[number] & alike)
-        return np.asarray(shown | self.present[0])
+            result = result[..., parent] | (above & ~self.evident[number] & alike)
+        return np.asarray(result | self.present[0])
 
     def slacks(self, within: float) -> Doubles:
         """By how much the count of each shown group may fall before the group is not shown,
@@ -179,20 +179,22 @@ class RunEvidence:
         for number, level in enumerate(self.levels):
             blocks = groups >> number
             reach = np.broadcast_to(level.reach, level.sums.shape)[runs, blocks]
-            own = level.sums[runs, blocks] - loss > reach
+            is_present = level.sums[runs, blocks] - loss > reach
             if number:
                 lower = self.levels[number - 1].sums.shape[-1]
-                own = np.where((lower % 2 == 1) & (blocks == lower // 2), present[-1], own)
-            present.append(own)
+                is_present = np.where(
+                    (lower % 2 == 1) & (blocks == lower // 2), present[-1], is_present
+                )
+            present.append(is_present)
             others, count = self._others(number, runs, groups)
             rests = others + np.where(present[0], 0.0, own_count)
-            evident.append(own & (rests > reach))
+            evident.append(is_present & (rests > reach))
             rates.append(rests / np.maximum(count + ~present[0], 1))
-        shown = present[0].copy()
+        result = present[0].copy()
         for number in range(len(self.levels) - 1):
             alike = rates[number] > self.least_rates[number][runs, groups >> number]
-            shown |= evident[number + 1] & ~evident[number] & alike
-        return shown
+            result |= evident[number + 1] & ~evident[number] & alike
+        return result
 
     def _others(self, number: int, runs: Places, groups: Places) -> tuple[Doubles, Places]:
         """The rests of the groups' blocks on a level without these groups,

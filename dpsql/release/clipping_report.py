@@ -14,20 +14,20 @@ def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
     weighed = any(
         core.selection is not None and core.selection.weights is not None for core in plan.cores
     )
-    return tuple(_said(each, released, weighed) for each in plan.left_out)
+    return tuple(_said(count, released, weighed) for count in plan.left_out)
 
 
-def _said(each: LeftOut, released: Released, weighed: bool) -> str:
+def _said(omission: LeftOut, released: Released, weighed: bool) -> str:
     """The sentence of one count; ``weighed`` tells that keys are chosen by weight."""
-    value, low, high = _counted(each.core, each.aggregate, released)
-    whole, least, _ = _counted(each.whole_core, each.whole, released)
-    known = least > 0 and whole > 0  # of a whole that may be nothing there are no parts
-    of = f" of about {whole:,}" if known else ""
-    subject, verb = _beyond(each, weighed)
+    value, low, high = _counted(omission.core, omission.aggregate, released)
+    total, least, _ = _counted(omission.whole_core, omission.whole, released)
+    known = least > 0 and total > 0  # of a whole that may be nothing there are no parts
+    of = f" of about {total:,}" if known else ""
+    subject, verb = _beyond(omission, weighed)
     if low <= 0:
         return f"no sign that {subject} {verb} (at most about {max(round(high), 0):,}{of})"
-    part = f" ({_percent(min(value / whole, 1.0))})" if known else ""
-    count = f"about {value:,} ± {round((high - low) / 2):,}{of} {subject}{part}"
+    share = f" ({_percent(min(value / total, 1.0))})" if known else ""
+    count = f"about {value:,} ± {round((high - low) / 2):,}{of} {subject}{share}"
     return f"{count} {verb}; the interval does not hold what they leave out"
 
 
@@ -40,26 +40,26 @@ def _counted(core: int, aggregate: int, released: Released) -> tuple[int, float,
     return value, *interval
 
 
-def _beyond(each: LeftOut, weighed: bool) -> tuple[str, str]:
+def _beyond(omission: LeftOut, weighed: bool) -> tuple[str, str]:
     """Rows or units, and what is too much of them."""
-    most = int(each.high)
-    match each.kind:
+    most = int(omission.high)
+    match omission.kind:
         case "rows":
-            ends = f"{float(each.low):g} to {float(each.high):g}"
-            return "rows", f"have {each.name} outside of {ends} and count as the nearer end"
+            ends = f"{float(omission.low):g} to {float(omission.high):g}"
+            return "rows", f"have {omission.name} outside of {ends} and count as the nearer end"
         case "units":
-            where = f" in {each.name}" if each.name else ""
+            where = f" in {omission.name}" if omission.name else ""
             return "units", f"have more than {_number(most, 'row')} and may count in part{where}"
         case "groups":
-            part = "may count in part in all of them" if weighed else "count in part"
-            return "units", f"are in more than {_number(most, 'group')} and {part}"
+            consequence = "may count in part in all of them" if weighed else "count in part"
+            return "units", f"are in more than {_number(most, 'group')} and {consequence}"
         case "values":
             return (
                 "units",
-                f"have more than {_number(most, 'different value')} of {each.name} and count in part",
+                f"have more than {_number(most, 'different value')} of {omission.name} and count in part",
             )
         case _:
-            assert_never(each.kind)
+            assert_never(omission.kind)
 
 
 def _percent(share: float) -> str:
@@ -73,5 +73,5 @@ def _percent(share: float) -> str:
     )
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -76,9 +76,7 @@ class CombinedTable(ReleasedTable):
             return frozenset()
         halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
         slacks = self._shown(MOST_SLACK * max(halves)).slacks
-        return frozenset(
-            place for place, slack in slacks.items() if slack < MOST_SLACK * halves[place]
-        )
+        return frozenset(row for row, slack in slacks.items() if slack < MOST_SLACK * halves[row])
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
         """The table without the rows of absent groups;
@@ -145,10 +143,13 @@ class CombinedTable(ReleasedTable):
         cells = [
             float(noisy)
             + sum(
-                (self.noise.draws(atom, count) * float(weight) for atom, weight in own.items()),
+                (
+                    self.noise.draws(atom, count) * float(weight)
+                    for atom, weight in cell_weight.items()
+                ),
                 np.zeros(count),
             )
-            for noisy, own in zip(self.cells[row], self.weights[row], strict=True)
+            for noisy, cell_weight in zip(self.cells[row], self.weights[row], strict=True)
         ]
         halves = _halves(self.noise, self.weights[row], confidence)
         return [
@@ -167,15 +168,15 @@ class CombinedTable(ReleasedTable):
         """Half the width of the interval of a sum of aggregates;
         None where one is no sum of cells.
         """
-        whole: dict[int, Fraction] = {}
-        for place, factor in factors:
-            own = cell_weights(self.plan.estimates[place])
-            if own is None:
+        summed: dict[int, Fraction] = {}
+        for index, factor in factors:
+            linear = cell_weights(self.plan.estimates[index])
+            if linear is None:
                 return None
-            for cell, weight in own.items():
+            for cell, weight in linear.items():
                 for atom, times in self.weights[row][cell].items():
-                    whole[atom] = whole.get(atom, Fraction(0)) + factor * weight * times
-        return self.noise.half_width(whole, confidence)
+                    summed[atom] = summed.get(atom, Fraction(0)) + factor * weight * times
+        return self.noise.half_width(summed, confidence)
 
     def _form(self, row: int, weights: Mapping[int, Fraction], confidence: float) -> LinearForm:
         return _form(self.noise, self.cells[row], self.weights[row], weights, confidence=confidence)
@@ -194,9 +195,9 @@ def combined_table(
     """The table of a core from the estimates of its cells and of its evidence,
     in the order of its rows.
     """
-    numbers = [tuple(each.value for each in row) for row in cells]
+    numbers = [tuple(estimate.value for estimate in row) for row in cells]
     rows = range(len(keys))
-    read = [
+    results = [
         [
             _read(plan, index, noise, numbers[row], weights=weights[row], confidence=confidence)
             for row in rows
@@ -209,9 +210,11 @@ def combined_table(
             tuple([key[index] for key in keys] for index in range(len(plan.core.keys))), len(keys)
         ),
         aggregates=ColumnarRows(
-            tuple([found for found, _ in column] for column in read), len(keys)
+            tuple([number for number, _ in column] for column in results), len(keys)
         ),
-        intervals=ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
+        intervals=ColumnarRows(
+            tuple([ends for _, ends in column] for column in results), len(keys)
+        ),
         cells=ColumnarRows(
             tuple([row[index] for row in numbers] for index in range(len(plan.cells))), len(keys)
         ),
@@ -219,23 +222,23 @@ def combined_table(
         noise=noise,
         weights=weights,
         evidence=[
-            (each.value, evidence_weight)
-            for each, evidence_weight in zip(evidence, evidence_weights, strict=True)
+            (estimate.value, evidence_weight)
+            for estimate, evidence_weight in zip(evidence, evidence_weights, strict=True)
         ],
     )
 
 
 def _read(
     plan: CorePlan,
-    place: int,
+    index: int,
     noise: SharedNoise,
     numbers: Sequence[Fraction],
     weights: Sequence[Weights],
     confidence: float,
 ) -> tuple[object, ConfidenceInterval | None]:
     """An aggregate's value in the type of its column, and its interval."""
-    estimate = plan.arithmetic(place)
-    sql_type = aggregate_type(plan.core.aggregates[place])
+    estimate = plan.arithmetic(index)
+    sql_type = aggregate_type(plan.core.aggregates[index])
     cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
     number = value(estimate, cells)
     if number is None:
@@ -254,10 +257,10 @@ def _interval(
 ) -> ConfidenceInterval | None:
     match estimate:
         case SingleCell() | CentredSum():
-            found = cell_weights(estimate)
-            assert found is not None
-            middle = float(sum(numbers[cell] * weight for cell, weight in found.items()))
-            half = noise.half_width(_added(weights, found), confidence)
+            linear = cell_weights(estimate)
+            assert linear is not None
+            middle = float(sum(numbers[cell] * weight for cell, weight in linear.items()))
+            half = noise.half_width(_added(weights, linear), confidence)
             return middle - half, middle + half
         case MeanEstimate(total=total, count=count):
             above = _form(noise, numbers, weights, {total: Fraction(1)}, confidence=confidence)
@@ -276,26 +279,26 @@ def _form(
     noise: SharedNoise,
     numbers: Sequence[Fraction],
     weights: Sequence[Weights],
-    wanted: Mapping[int, Fraction],
+    factors: Mapping[int, Fraction],
     confidence: float,
 ) -> LinearForm:
     """A weighted sum of cells as a linear form,
     in which each part of the noise moves it by its half-width.
     """
-    whole = sum((numbers[cell] * weight for cell, weight in wanted.items()), Fraction(0))
+    middle = sum((numbers[cell] * weight for cell, weight in factors.items()), Fraction(0))
     moved = {
         atom: noise.half_width({atom: Fraction(1)}, confidence) * float(weight)
-        for atom, weight in _added(weights, wanted).items()
+        for atom, weight in _added(weights, factors).items()
     }
-    return LinearForm(float(whole), moved, _law(noise, weights, confidence))
+    return LinearForm(float(middle), moved, _law(noise, weights, confidence))
 
 
-def _added(weights: Sequence[Weights], wanted: Mapping[int, Fraction]) -> dict[int, Fraction]:
-    whole: dict[int, Fraction] = {}
-    for cell, factor in wanted.items():
+def _added(weights: Sequence[Weights], factors: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    summed: dict[int, Fraction] = {}
+    for cell, factor in factors.items():
         for atom, weight in weights[cell].items():
-            whole[atom] = whole.get(atom, Fraction(0)) + factor * weight
-    return whole
+            summed[atom] = summed.get(atom, Fraction(0)) + factor * weight
+    return summed
 
 
 def _halves(noise: SharedNoise, weights: Sequence[Weights], confidence: float) -> list[Fraction]:

@@ -38,5 +38,5 @@ def _row_counts(argument: Expression | None, condition: Expression | None) -> li
     return [RowCount(argument, condition, averaged) for averaged in (False, True)]
 
 
-def _places(measured: Sequence[Cell], wanted: Sequence[Cell]) -> list[int]:
-    return [index for index, cell in enumerate(measured) if cell in wanted]
+def _places(measured: Sequence[Cell], selected: Sequence[Cell]) -> list[int]:
+    return [index for index, cell in enumerate(measured) if cell in selected]

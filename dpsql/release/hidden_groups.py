@@ -30,25 +30,28 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
     counts = [table.counts(index) for index in range(len(table.plan.cells))]
     rows = [
         (*key, *numbers, mark)
-        for keys, own, mark in ((table.keys, counts, True), (hidden.keys, hidden.counts, False))
-        for key, numbers in zip(keys, zip(*own, strict=True), strict=True)
+        for keys, noisy_counts, mark in (
+            (table.keys, counts, True),
+            (hidden.keys, hidden.counts, False),
+        )
+        for key, numbers in zip(keys, zip(*noisy_counts, strict=True), strict=True)
     ]
     rows = list(in_order(rows, width))
     measured = tuple(
         StepColumn([row[width + index] for row in rows], step)
         for index, step in enumerate(table.plan.steps)
     )
-    read = [
+    results = [
         read_aggregate(table.plan, index, measured, (), confidence=confidence)
         for index in range(len(table.plan.estimates))
     ]
     return replace(
         table,
         keys=ColumnarRows(tuple([row[index] for row in rows] for index in range(width)), len(rows)),
-        aggregates=ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
-        intervals=ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
+        aggregates=ColumnarRows(tuple(values for values, _, _ in results), len(rows)),
+        intervals=ColumnarRows(tuple(intervals for _, intervals, _ in results), len(rows)),
         cells=ColumnarRows(measured, len(rows)),
-        curves=ColumnarRows(tuple([None] * len(rows) for _ in read), len(rows)),
+        curves=ColumnarRows(tuple([None] * len(rows) for _ in results), len(rows)),
         hidden=None,
         unshown=frozenset(index for index, row in enumerate(rows) if not row[-1]),
     )
@@ -85,16 +88,16 @@ def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
     if complete is None:
         return OpenGroups(left_out=True, gaps=True, shown=True)
     counts = column(rows.cells, presence.cell)
-    shown = any(
+    is_small = any(
         count < least * step for count, mark in zip(counts, rows.marks, strict=True) if mark
     )
     marks = rows.marks
     gaps = any(
-        _has_gap([marks[place] for place in run])
+        _has_gap([marks[index] for index in run])
         for run in key_runs(table.plan.core.keys, rows.keys)
     )
     gaps = gaps or (len(table.plan.core.keys) > 1 and bool(rows.unshown))
-    return OpenGroups(bool(rows.unshown), gaps, shown)
+    return OpenGroups(bool(rows.unshown), gaps, is_small)
 
 
 def _has_gap(marks: Sequence[bool]) -> bool:

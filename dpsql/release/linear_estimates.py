@@ -61,20 +61,20 @@ class LinearEstimate:
     def variance(self) -> float:
         """The variance of its noise: noises of different cells are independent."""
         return sum(
-            float(part.weight) ** 2 * len(part.rows) * part.column.variance for part in self.parts
+            float(term.weight) ** 2 * len(term.rows) * term.column.variance for term in self.parts
         )
 
     def plus(self, other: LinearEstimate, factor: Fraction = Fraction(1)) -> LinearEstimate:
         """The sum with another estimate, which is taken ``factor`` times;
         cells of both count once, by their sum.
         """
-        scaled = [Part(part.column, part.weight * factor, part.rows) for part in other.parts]
+        scaled = [Part(term.column, term.weight * factor, term.rows) for term in other.parts]
         return LinearEstimate(self.value + other.value * factor, _merged([*self.parts, *scaled]))
 
     def shares_noise(self, other: LinearEstimate) -> bool:
         """Whether both read some cell."""
-        mine = {(part.column, row) for part in self.parts for row in part.rows}
-        return any((part.column, row) in mine for part in other.parts for row in part.rows)
+        mine = {(term.column, row) for term in self.parts for row in term.rows}
+        return any((term.column, row) in mine for term in other.parts for row in term.rows)
 
 
 #: What is known without noise: there are no rows.
@@ -82,26 +82,26 @@ NO_ROWS = LinearEstimate(Fraction(0))
 
 
 def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
-    columns = [part.column for part in parts]
+    columns = [term.column for term in parts]
     if len(set(columns)) == len(columns):
         return tuple(parts)
     weights: dict[NoiseColumn, dict[int, Fraction]] = {}
-    for part in parts:
-        own = weights.setdefault(part.column, {})
-        for row in part.rows:
-            own[row] = own.get(row, Fraction(0)) + part.weight
-    found: list[Part] = []
+    for term in parts:
+        by_row = weights.setdefault(term.column, {})
+        for row in term.rows:
+            by_row[row] = by_row.get(row, Fraction(0)) + term.weight
+    merged: list[Part] = []
     for column, rows in weights.items():
         for weight in sorted({row for row in rows.values() if row}):
-            found.append(
+            merged.append(
                 Part(column, weight, tuple(row for row, other in rows.items() if other == weight))
             )
-    return tuple(found)
+    return tuple(merged)
 
 
 def added(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
     """The sum of estimates; cells of several count by the sum of their weights."""
-    parts = [part for estimate in estimates for part in estimate.parts]
+    parts = [term for estimate in estimates for term in estimate.parts]
     return LinearEstimate(
         sum((estimate.value for estimate in estimates), Fraction(0)), _merged(parts)
     )
@@ -121,20 +121,24 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
     12.5
     """
     chosen: list[LinearEstimate] = []
-    for each in sorted(estimates, key=lambda estimate: estimate.variance):
-        if each.variance == 0:
-            return each
-        if len(chosen) < MOST_COMBINED and not any(each.shares_noise(other) for other in chosen):
-            chosen.append(each)
-    precisions = [chosen[0].variance / each.variance for each in chosen]  # in parts of the largest
+    for candidate in sorted(estimates, key=lambda estimate: estimate.variance):
+        if candidate.variance == 0:
+            return candidate
+        if len(chosen) < MOST_COMBINED and not any(
+            candidate.shares_noise(other) for other in chosen
+        ):
+            chosen.append(candidate)
+    precisions = [
+        chosen[0].variance / estimate.variance for estimate in chosen
+    ]  # in parts of the largest
     weights = [
         round(Fraction(precision / sum(precisions)) / WEIGHT) * WEIGHT for precision in precisions
     ]
     weights[0] = 1 - sum(weights[1:], Fraction(0))
-    whole = NO_ROWS
-    for each, weight in zip(chosen, weights, strict=True):
-        whole = whole.plus(each, weight) if weight else whole
-    return whole
+    combined = NO_ROWS
+    for estimate, weight in zip(chosen, weights, strict=True):
+        combined = combined.plus(estimate, weight) if weight else combined
+    return combined
 
 
 @dataclass(frozen=True)
@@ -166,8 +170,8 @@ class SharedNoise:
     def half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
         """Half the width of the interval of a sum of parts, by the law of their noise."""
         times: dict[tuple[Mechanism, Fraction], int] = {}
-        for place, weight in weights.items():
-            atom = self.atoms[place]
+        for index, weight in weights.items():
+            atom = self.atoms[index]
             term = atom.noise, abs(weight * atom.step)
             times[term] = times.get(term, 0) + atom.times
         return sum_half_width(
@@ -213,9 +217,9 @@ def shared_noise(
     """
     uses: dict[tuple[NoiseColumn, int], list[tuple[int, Fraction]]] = {}
     for number, estimate in enumerate(estimates):
-        for part in estimate.parts:
-            for row in part.rows:
-                uses.setdefault((part.column, row), []).append((number, part.weight))
+        for term in estimate.parts:
+            for row in term.rows:
+                uses.setdefault((term.column, row), []).append((number, term.weight))
     classes: dict[tuple[NoiseColumn, tuple[tuple[int, Fraction], ...]], int] = {}
     noise = SharedNoise()
     weights = [dict[int, Fraction]() for _ in estimates]

@@ -66,28 +66,36 @@ def measure(
     ]
     counts = [_counts(plan, pair, rows) for pair, rows in zip(plan.pairs, pairs, strict=True)]
     chosen: list[int] = []
-    for wanted in plan.rounds:
+    for count in plan.rounds:
         assert plan.together is not None
         scores = (
             []
             if plan.choice is None
             else _scores(plan, counts, approximate(measured), plan.together)
         )
-        for _ in range(wanted):
-            allowed = admitted([plan.pairs[place] for place in chosen])
-            left = [
+        for _ in range(count):
+            allowed = admitted([plan.pairs[index] for index in chosen])
+            candidates = [
                 index for index in range(len(plan.pairs)) if allowed[index] and index not in chosen
             ]
-            left = left or sorted(set(chosen))  # one that was measured is measured again
-            own = (
+            candidates = candidates or sorted(
+                set(chosen)
+            )  # one that was measured is measured again
+            drawn = (
                 0
                 if plan.choice is None
-                else plan.choice.draw([scores[each] for each in left], _entropy=_entropy)
+                else plan.choice.draw(
+                    [scores[candidate] for candidate in candidates], _entropy=_entropy
+                )
             )
-            chosen.append(left[own])
+            chosen.append(candidates[drawn])
             measured.append(
                 _measured(
-                    plan.pairs[left[own]], counts[left[own]], plan, plan.together, entropy=_entropy
+                    plan.pairs[candidates[drawn]],
+                    counts[candidates[drawn]],
+                    plan,
+                    plan.together,
+                    entropy=_entropy,
                 )
             )
     return tuple(measured)
@@ -132,12 +140,12 @@ def _counts(plan: SyntheticPlan, columns: Sequence[int], rows: CoreRows) -> Coun
     """The exact counts of a core in the order of the places of its keys."""
     result = np.zeros(plan.cells(columns), np.int64)
     for row in rows:
-        place = 0
+        index = 0
         for column, key in zip(columns, row, strict=False):
-            place = place * plan.columns[column].size + plan.columns[column].place(key)
+            index = index * plan.columns[column].size + plan.columns[column].place(key)
         count = row[len(columns)]
         assert isinstance(count, int)
-        result[place] += count
+        result[index] += count
     return result
 
 
@@ -147,5 +155,5 @@ def _measured(
     step = float(plan.step)
     noisy = noise.perturb(exact.tolist(), _entropy=entropy)
     return MeasuredMarginal(
-        columns, tuple(each * step for each in noisy), noise.standard_deviation * step
+        columns, tuple(count * step for count in noisy), noise.standard_deviation * step
     )

@@ -110,9 +110,9 @@ def _release_core(
     ]
     if plan.selection is not None:
         units = plan.selection.select(_integers(rows, width + cells), _entropy=entropy)
-        shown = [index for index, count in enumerate(units) if count is not None]
-        rows = [rows[place] for place in shown]
-        noisy = [[counts[place] for place in shown] for counts in noisy]
+        selected = [index for index, count in enumerate(units) if count is not None]
+        rows = [rows[row] for row in selected]
+        noisy = [[counts[row] for row in selected] for counts in noisy]
         noisy.append([count for count in units if count is not None])
     hidden = None
     ends = dict[int, int]()
@@ -120,9 +120,9 @@ def _release_core(
         candidates = [tuple(row[:width]) for row in rows]
         places, lower = core_evidence(plan, candidates, noisy[plan.presence.cell], confidence)
         if not plan.histograms and len(rows) <= MOST_HIDDEN:
-            left = sorted(set(range(len(rows))).difference(places))
-            counts = tuple([own[place] for place in left] for own in noisy)
-            hidden = HiddenGroups([candidates[place] for place in left], counts)
+            hidden_rows = sorted(set(range(len(rows))).difference(places))
+            counts = tuple([column[row] for row in hidden_rows] for column in noisy)
+            hidden = HiddenGroups([candidates[row] for row in hidden_rows], counts)
         rows = [rows[index] for index in places]
         noisy = [[counts[index] for index in places] for counts in noisy]
         ends = {row: lower[index] for row, index in enumerate(places) if index in lower}
@@ -134,7 +134,7 @@ def _release_core(
     measured = tuple(
         StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True)
     )
-    read = [
+    results = [
         read_aggregate(plan, index, measured, grown, confidence=confidence)
         for index in range(len(plan.estimates))
     ]
@@ -142,10 +142,10 @@ def _release_core(
     table = ReleasedTable(
         plan,
         ColumnarRows(keys, len(rows)),
-        ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
-        ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
+        ColumnarRows(tuple(values for values, _, _ in results), len(rows)),
+        ColumnarRows(tuple(intervals for _, intervals, _ in results), len(rows)),
         cells=ColumnarRows(measured, len(rows)),
-        curves=ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
+        curves=ColumnarRows(tuple(curves for _, _, curves in results), len(rows)),
         hidden=hidden,
     )
     return table.with_lower_ends(ends, confidence)
@@ -182,7 +182,7 @@ def _grown_row(
 ) -> tuple[ReleasedHistogram, ...]:
     """What the mechanism of each histogram releases of one row."""
     pairs = zip(plan.histograms, lists, strict=True)
-    return tuple(_grown(histogram, own, confidence, entropy) for histogram, own in pairs)
+    return tuple(_grown(histogram, bins, confidence, entropy) for histogram, bins in pairs)
 
 
 def _grown(
@@ -208,8 +208,8 @@ def _grown(
             return ChosenQuantiles(chosen, contribution.bins, confidence)
         case QuantilesWithFallback() as either:
             assert contribution.bins is not None
-            found = either.measure(places, counts, confidence, contribution.fine, _entropy=entropy)
-            return quantiles_of(found, contribution.bins, contribution.step, confidence)
+            result = either.measure(places, counts, confidence, contribution.fine, _entropy=entropy)
+            return quantiles_of(result, contribution.bins, contribution.step, confidence)
         case TopKPeeling() as peeling:
             return ChosenValues(peeling.choose(places, counts, _entropy=entropy))
         case ClippingBoundSearch() as scan:
@@ -220,7 +220,7 @@ def _grown(
 
 def read_aggregate(
     plan: CorePlan,
-    place: int,
+    index: int,
     cells: Sequence[StepColumn],
     grown: Sequence[Sequence[ReleasedHistogram]],
     confidence: float,
@@ -230,35 +230,35 @@ def read_aggregate(
 
     ``grown`` are the histograms of each row.
     """
-    estimate = plan.estimates[place]
-    sql_type = aggregate_type(plan.core.aggregates[place])
+    estimate = plan.estimates[index]
+    sql_type = aggregate_type(plan.core.aggregates[index])
     if isinstance(
         estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
     ):
         least = Fraction(0)
         if isinstance(estimate, PresentValues):
             least = least_present(plan.histograms[estimate.histogram], len(estimate.values))
-        found = [
-            _read_histogram(estimate, each[estimate.histogram], sql_type, least) for each in grown
+        results = [
+            _read_histogram(estimate, row[estimate.histogram], sql_type, least) for row in grown
         ]
         if isinstance(estimate, QuantileEstimate):
             counted = rows_are_counted(
-                plan, plan.core.aggregates[place], cells, len(grown), confidence=confidence
+                plan, plan.core.aggregates[index], cells, len(grown), confidence=confidence
             )
-            found = [
+            results = [
                 quantile
                 if counts or _shows_rows(row[estimate.histogram])
                 else (None, None, quantile[2])
-                for counts, row, quantile in zip(counted, grown, found, strict=True)
+                for counts, row, quantile in zip(counted, grown, results, strict=True)
             ]
-        return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
+        return tuple(zip(*results, strict=True)) if results else ((), (), ())  # type: ignore[return-value]
     nothing: Sequence[None] = [None] * (len(cells[0]) if cells else 0)
-    if plan.selection is not None and plan.shows_its_group(place):
-        shown = cells[-1]
-        ends = [plan.selection.interval(count, confidence) for count in shown.counts]
+    if plan.selection is not None and plan.shows_its_group(index):
+        unit_counts = cells[-1]
+        ends = [plan.selection.interval(count, confidence) for count in unit_counts.counts]
         between = IntervalColumn([float(low) for low, _ in ends], [float(high) for _, high in ends])
-        return [as_type(each, sql_type) for each in shown], between, nothing
-    half = plan.additive_half_widths(confidence)[place]
+        return [as_type(row, sql_type) for row in unit_counts], between, nothing
+    half = plan.additive_half_widths(confidence)[index]
     halves = plan.half_widths(confidence)
     return *read_column(
         estimate, cells, halves, half, law=plan.law(confidence), sql_type=sql_type
@@ -293,7 +293,7 @@ def _read_ranks(
     """Quantiles, the interval of a single number, and the curves; those of dates are in seconds."""
     axis = distribution.axis
     member = sql_type.removesuffix("[]")
-    values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
+    values = [ranked_as_type(quantile, member, axis) for quantile in distribution.values(ranks)]
     curves = distribution.curves(ranks)
     if axis == "day":
         curves = tuple(_in_seconds(curve) for curve in curves)
@@ -309,8 +309,8 @@ def _in_seconds(curve: QuantileCurve) -> QuantileCurve:
     return replace(curve, points=(low * SECONDS, middle * SECONDS, high * SECONDS))
 
 
-def _integers(rows: CoreRows, place: int) -> list[int]:
-    cells = [row[place] for row in rows]
+def _integers(rows: CoreRows, index: int) -> list[int]:
+    cells = [row[index] for row in rows]
     assert all(isinstance(cell, int) for cell in cells)
     return cells  # type: ignore[return-value]
 

@@ -127,10 +127,10 @@ class ReleasedTable:
         places, ends = core_evidence(self.plan, self.keys, self.counts(presence.cell), confidence)
         without_null = self.without_null(nulls)
         places = tuple(sorted(without_null.union(places)))
-        shown = self if len(places) == len(self.keys) else self.at(places)
+        present = self if len(places) == len(self.keys) else self.at(places)
         chosen = {row: index for row, index in enumerate(places) if index not in without_null}
-        return shown.with_lower_ends(
-            {row: ends[place] for row, place in chosen.items() if place in ends}, confidence
+        return present.with_lower_ends(
+            {row: ends[index] for row, index in chosen.items() if index in ends}, confidence
         )
 
     def without_null(self, nulls: tuple[int, ...] | None) -> frozenset[int]:
@@ -143,10 +143,10 @@ class ReleasedTable:
             row for row, key in enumerate(self.keys) if all(key[null] is not None for null in nulls)
         )
 
-    def counts(self, place: int) -> Sequence[int]:
+    def counts(self, index: int) -> Sequence[int]:
         """A cell's noisy counts, in steps."""
-        cells = column(self.cells, place)
-        step = self.plan.steps[place]
+        cells = column(self.cells, index)
+        step = self.plan.steps[index]
         if isinstance(cells, StepColumn) and cells.step == step:
             return cells.counts
         return [int(cell / step) for cell in cells]
@@ -163,12 +163,12 @@ class ReleasedTable:
             return self
         halves = list(self.plan.half_widths(confidence))
         law = self.plan.law(confidence)
-        wide = [list(each) for each in columns(self.intervals, len(self.plan.estimates))]
-        values = [list(each) for each in columns(self.aggregates, len(self.plan.estimates))]
+        wide = [list(cells) for cells in columns(self.intervals, len(self.plan.estimates))]
+        values = [list(cells) for cells in columns(self.aggregates, len(self.plan.estimates))]
         for row, end in ends.items():
             cells = self.cells[row]
             low = end * self.plan.steps[presence.cell]
-            own = [
+            widened = [
                 *halves[: presence.cell],
                 cells[presence.cell] - low,
                 *halves[presence.cell + 1 :],
@@ -180,7 +180,7 @@ class ReleasedTable:
                 if estimate == SingleCell(presence.cell):
                     wide[index][row] = min(float(low), known[0]), known[1]
                     continue
-                measured = list(zip(cells, own, strict=True))
+                measured = list(zip(cells, widened, strict=True))
                 other = interval(self.plan.arithmetic(index), measured, None, law)
                 if may_lack_rows(self.plan.arithmetic(index), measured):
                     values[index][row] = wide[index][row] = None
@@ -238,14 +238,14 @@ class ReleasedTable:
         """The cell by which groups are shown; -1 if they do not need evidence."""
         return -1 if self.plan.presence is None else self.plan.presence.cell
 
-    def _lower_half(self, row: int, place: int, confidence: float) -> Fraction | None:
+    def _lower_half(self, row: int, index: int, confidence: float) -> Fraction | None:
         """How far its interval reaches below the count by which the row is shown;
         None of all other aggregates.
 
         See `with_lower_ends`.
         """
-        known = self.intervals[row][place]
-        if known is None or self.plan.estimates[place] != SingleCell(self._evidence):
+        known = self.intervals[row][index]
+        if known is None or self.plan.estimates[index] != SingleCell(self._evidence):
             return None
         lower = self.cells[row][self._evidence] - Fraction(known[0])
         half = self.plan.half_widths(confidence)[self._evidence]
@@ -282,17 +282,17 @@ class ReleasedTable:
         """Half the width of the interval of a sum of aggregates,
         where noise of few steps is not as its law says.
         """
-        if any(self._lower_half(row, place, confidence) is not None for place, _ in factors):
+        if any(self._lower_half(row, index, confidence) is not None for index, _ in factors):
             return None
         return self.plan.coarse_half_width(factors, confidence)
 
     def _stretched(
-        self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction
+        self, row: int, index: int, drawn: NDArray[np.float64], half: Fraction
     ) -> NDArray[np.float64]:
         """The number that let the row be shown:
         its ends are passed as often as noise passes its half-width.
         """
-        ends = self.intervals[row][place]
+        ends = self.intervals[row][index]
         middle = float(self.cells[row][-1])
         reach = max(float(half), 1.0)
         assert ends is not None
@@ -301,19 +301,19 @@ class ReleasedTable:
 
     def _drawn(
         self,
-        place: int,
+        index: int,
         cells: Sequence[NDArray[np.float64]],
         halves: Sequence[Fraction],
         count: int,
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], _HISTOGRAMS):
+        if isinstance(self.plan.estimates[index], _HISTOGRAMS):
             return np.full(count, np.nan)
-        return simulated(self.plan.arithmetic(place), cells, halves)
+        return simulated(self.plan.arithmetic(index), cells, halves)
 
 
 def _as_column(intervals: list[ConfidenceInterval | None]) -> Sequence[ConfidenceInterval | None]:
-    known = [each for each in intervals if each is not None]
+    known = [ends for ends in intervals if ends is not None]
     if len(known) < len(intervals):
         return intervals
     return IntervalColumn([low for low, _ in known], [high for _, high in known])

@@ -44,7 +44,7 @@ def key_runs(types: Sequence[Expression], keys: Sequence[tuple[object, ...]]) ->
     ordered = [index for index, key in enumerate(types) if key.type.kind in ORDERED_KINDS]
     if not ordered:
         return [[index] for index in range(len(keys))]
-    along = max(ordered, key=lambda place: len({key[place] for key in keys}))
+    along = max(ordered, key=lambda position: len({key[position] for key in keys}))
     runs: dict[object, list[int]] = {}
     for index, key in enumerate(keys):
         number = key[along]
@@ -52,7 +52,7 @@ def key_runs(types: Sequence[Expression], keys: Sequence[tuple[object, ...]]) ->
         runs.setdefault((alone and index, *key[:along], *key[along + 1 :]), []).append(index)
     result = []
     for run in runs.values():
-        numbers: list[Any] = [keys[place][along] for place in run]
+        numbers: list[Any] = [keys[index][along] for index in run]
         result.append([run[at] for at in sorted(range(len(run)), key=numbers.__getitem__)])
     return result
 
@@ -117,16 +117,18 @@ def shown_groups(
     places = list[int]()
     slacks = dict[int, float]()
     numbers = np.asarray(counts, np.float64)
-    for own in by_length.values():
+    for same_length in by_length.values():
         evidence = RunEvidence(
-            block_levels(np.asarray(own, np.int64), numbers, block_noise, tails, alike=alike)
+            block_levels(
+                np.asarray(same_length, np.int64), numbers, block_noise, tails, alike=alike
+            )
         )
-        at = np.asarray(own, np.int64)[evidence.shown]
+        at = np.asarray(same_length, np.int64)[evidence.shown]
         places += at.tolist()
-        found = evidence.slacks(within)[evidence.shown]
+        slack_values = evidence.slacks(within)[evidence.shown]
         slacks.update(
-            (place, slack)
-            for place, slack in zip(at.tolist(), found.tolist(), strict=True)
+            (index, slack)
+            for index, slack in zip(at.tolist(), slack_values.tolist(), strict=True)
             if slack <= within
         )
     return ShownGroups(tuple(sorted(places)), slacks)
@@ -200,13 +202,15 @@ def core_evidence(
         return reach, draws * float(noise.standard_deviation) ** 2
 
     runs = key_runs(plan.core.keys if presence.blocks else (), keys)
-    found = shown_groups(
+    evidence = shown_groups(
         runs, counts, block_noise, float(presence.chance), within=MOST_SLACK * half, alike=True
     )
     ends = {
-        place: shown_interval(
-            noise, counts[place] - round(slack) + 1, counts[place], confidence, smallest=0
+        index: shown_interval(
+            noise, counts[index] - round(slack) + 1, counts[index], confidence, smallest=0
         )[0]
-        for place, slack in found.slacks.items()
+        for index, slack in evidence.slacks.items()
     }
-    return found.places, {place: end for place, end in ends.items() if end < counts[place] - half}
+    return evidence.places, {
+        index: end for index, end in ends.items() if end < counts[index] - half
+    }

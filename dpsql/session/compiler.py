@@ -184,7 +184,7 @@ class Compiler:
             clipped(query.cores, norm_of(privacy)) if reports else ((), ())
         )
         cores = plan_cores(
-            query, self._dialect, privacy, price, delta_selection=delta, beside=side_measurements
+            query, self._dialect, privacy, price, delta_selection=delta, attached=side_measurements
         )
         described = sandbox.describe(query, cores)
         shown_query = query.without_postprocessing()
@@ -275,7 +275,7 @@ class Compiled:
                 self.privacy,
                 price,
                 delta_selection=self.delta,
-                beside=self.beside,
+                attached=self.beside,
             ),
         )
 

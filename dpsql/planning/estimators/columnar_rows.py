@@ -22,17 +22,17 @@ ValueT = TypeVar("ValueT")
 class _Column(Sequence[ValueT]):
     """What reads one value after the other; a slice is a list of values."""
 
-    def _at(self, place: int) -> ValueT:
+    def _at(self, index: int) -> ValueT:
         raise NotImplementedError
 
     @overload
-    def __getitem__(self, place: int) -> ValueT: ...
+    def __getitem__(self, index: int) -> ValueT: ...
     @overload
-    def __getitem__(self, place: slice) -> list[ValueT]: ...
-    def __getitem__(self, place: int | slice) -> ValueT | list[ValueT]:
-        if isinstance(place, slice):
-            return [self._at(each) for each in range(len(self))[place]]
-        return self._at(place)
+    def __getitem__(self, index: slice) -> list[ValueT]: ...
+    def __getitem__(self, index: int | slice) -> ValueT | list[ValueT]:
+        if isinstance(index, slice):
+            return [self._at(position) for position in range(len(self))[index]]
+        return self._at(index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or len(self) != len(other):
@@ -61,8 +61,8 @@ class ColumnarRows(_Column[tuple[ValueT, ...]], Generic[ValueT]):
     def __iter__(self) -> Iterator[tuple[ValueT, ...]]:
         return zip(*self.columns, strict=True) if self.columns else iter([()] * self.length)
 
-    def _at(self, place: int) -> tuple[ValueT, ...]:
-        return tuple(column[place] for column in self.columns)
+    def _at(self, index: int) -> tuple[ValueT, ...]:
+        return tuple(column[index] for column in self.columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +78,8 @@ class IntervalColumn(_Column[ConfidenceInterval]):
     def __iter__(self) -> Iterator[ConfidenceInterval]:
         return zip(self.low, self.high, strict=True)
 
-    def _at(self, place: int) -> ConfidenceInterval:
-        return self.low[place], self.high[place]
+    def _at(self, index: int) -> ConfidenceInterval:
+        return self.low[index], self.high[index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +96,13 @@ class StepColumn(_Column[Fraction]):
     def __len__(self) -> int:
         return len(self.counts)
 
-    def _at(self, place: int) -> Fraction:
-        return self.counts[place] * self.step
+    def _at(self, index: int) -> Fraction:
+        return self.counts[index] * self.step
 
 
-def column(rows: Sequence[tuple[ValueT, ...]], place: int) -> Sequence[ValueT]:
+def column(rows: Sequence[tuple[ValueT, ...]], index: int) -> Sequence[ValueT]:
     """One column of rows, however they are kept."""
-    return rows.columns[place] if isinstance(rows, ColumnarRows) else [row[place] for row in rows]
+    return rows.columns[index] if isinstance(rows, ColumnarRows) else [row[index] for row in rows]
 
 
 def rows_at(
@@ -115,7 +115,7 @@ def rows_at(
     """
     if not isinstance(rows, ColumnarRows):
         return [rows[index] for index in places]
-    return ColumnarRows(tuple(_picked(each, places) for each in rows.columns), len(places))
+    return ColumnarRows(tuple(_picked(values, places) for values in rows.columns), len(places))
 
 
 def _picked(values: Sequence[Any], places: Sequence[int]) -> Sequence[Any]:
@@ -185,7 +185,7 @@ def quotients_as_type(
     scale = scale_of(sql_type)
     if int(np.abs(numerators).max(initial=1)) * 10**scale >= INT64 // 4:
         return None
-    return [_decimal(each, scale) for each in _nearest(numerators * 10**scale, denominator)]
+    return [_decimal(number, scale) for number in _nearest(numerators * 10**scale, denominator)]
 
 
 def scale_of(sql_type: str) -> int:
@@ -201,10 +201,10 @@ def _nearest(numerators: NDArray[np.int64], denominator: int) -> list[int]:
     """The nearest integer to each quotient; of two that are as near the even one,
     as `round` has it.
     """
-    whole, rest = np.divmod(numerators, denominator)
+    quotient, rest = np.divmod(numerators, denominator)
     twice = 2 * rest
-    up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
-    nearest: list[int] = (whole + up).tolist()
+    up = (twice > denominator) | ((twice == denominator) & (quotient % 2 == 1))
+    nearest: list[int] = (quotient + up).tolist()
     return nearest
 
 

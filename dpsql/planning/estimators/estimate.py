@@ -104,8 +104,8 @@ def value(estimate: Estimate, cells: Sequence[NoisyCell]) -> Fraction | None:
             ratio = cells[total][0] / max(cells[count][0], Fraction(1))
             return middle + min(max(ratio, -reach), reach)
         case MomentEstimate():
-            found = float(statistic(estimate, [np.array([float(noisy)]) for noisy, _ in cells])[0])
-            return Fraction(found) if math.isfinite(found) else None
+            number = float(statistic(estimate, [np.array([float(noisy)]) for noisy, _ in cells])[0])
+            return Fraction(number) if math.isfinite(number) else None
         case PresenceEstimate(count=count, against=against):
             noisy, half = cells[count]
             return Fraction((noisy > half) != against)
@@ -146,8 +146,8 @@ def interval(
             middle, half = cells[cell]
             return float(middle - half), float(middle + half)
         case CentredSum():
-            found = linear(estimate, cells, law)
-            return found.interval if wide is None else (found.value - wide, found.value + wide)
+            form = linear(estimate, cells, law)
+            return form.interval if wide is None else (form.value - wide, form.value + wide)
         case MeanEstimate(total=total, count=count):
             above = linear(SingleCell(total), cells, law)
             below = linear(SingleCell(count), cells, law)
@@ -169,8 +169,8 @@ def mean_interval(
     middle = float(estimate.middle)
     end = float(estimate.reach)
     low, high = ratio(above, below, (-end, end))
-    shown = min(max(above.value / max(below.value, 1.0), -end), end)
-    return middle + min(low, shown), middle + max(high, shown)
+    mean = min(max(above.value / max(below.value, 1.0), -end), end)
+    return middle + min(low, mean), middle + max(high, mean)
 
 
 def linear(

@@ -93,19 +93,19 @@ def read(
         return counted(frequent.values, counts)
     if isinstance(frequent, PresentValues):
         return joined(frequent, [index for index, count in enumerate(counts) if count >= least])
-    order = sorted(range(len(counts)), key=lambda place: -counts[place])
-    found = [frequent.values[place] for place in order]
-    return found[0] if frequent.most is None else found[: frequent.most]
+    order = sorted(range(len(counts)), key=lambda index: -counts[index])
+    values = [frequent.values[index] for index in order]
+    return values[0] if frequent.most is None else values[: frequent.most]
 
 
 def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
     """The present values in their order, joined; None where there is none,
     as SQL has it of no rows.
     """
-    found: list[Any] = [frequent.values[place] for place in present]
+    values: list[Any] = [frequent.values[index] for index in present]
     texts = [
         str(TEXT.facts.constant(TEXT, value))
-        for value in sorted(found, reverse=frequent.joined.descending)
+        for value in sorted(values, reverse=frequent.joined.descending)
     ]
     return frequent.joined.separator.join(texts) if texts else None
 
@@ -123,11 +123,11 @@ def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
 
 def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:
     """The value that was chosen first, or the list of those that were chosen."""
-    found = [frequent.values[index] for index in places]
+    values = [frequent.values[index] for index in places]
     return (
-        found[0]
+        values[0]
         if isinstance(frequent, ClippingBound) or frequent.most is None
-        else found[: frequent.most]
+        else values[: frequent.most]
     )
 
 
@@ -180,11 +180,11 @@ def measured_histogram(
     if contribution.bins is not None and not (targets and contribution.bins.are_whole_steps):
         merged = merged_bins(contribution, norm, neighbours, epsilon, share=share)
         contribution = replace(contribution, bins=contribution.bins.merged(merged))
-    if any(isinstance(each, ClippingBound) for each in asked):
+    if any(isinstance(item, ClippingBound) for item in asked):
         mechanism = scan(contribution, norm, neighbours, epsilon, share=share)
     elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= ENOUGH_BESIDE:
         mechanism = ranking(contribution, norm, neighbours, epsilon, share=share, target=targets[0])
-    elif 0 < len(targets) <= MOST_CHOSEN and len({each.part for each in targets}) == len(targets):
+    elif 0 < len(targets) <= MOST_CHOSEN and len({item.part for item in targets}) == len(targets):
         mechanism = with_fallback(
             contribution, norm, neighbours, epsilon, share=share, targets=targets
         )
@@ -199,26 +199,26 @@ def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
     """The rank at which a quantile lies; None where it is an end of the data,
     which has no rank to aim at.
     """
-    part = (1 - fraction if ranks.descending else fraction).limit_denominator(FINEST)
-    if ranks.edge or not 0 < part < 1:
+    share = (1 - fraction if ranks.descending else fraction).limit_denominator(FINEST)
+    if ranks.edge or not 0 < share < 1:
         return None
-    if ranks.continuous and part == Fraction(1, 2):
-        return RankTarget(part, "either")
-    return RankTarget(part, "upper" if ranks.descending else "lower")
+    if ranks.continuous and share == Fraction(1, 2):
+        return RankTarget(share, "either")
+    return RankTarget(share, "upper" if ranks.descending else "lower")
 
 
 def _targets(asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> list[RankTarget]:
     """The ranks that are asked for, each once; none where one of them has to be counted."""
-    found: dict[RankTarget, None] = {}
-    for each in asked:
-        if not isinstance(each, QuantileEstimate):
+    targets: dict[RankTarget, None] = {}
+    for estimate in asked:
+        if not isinstance(estimate, QuantileEstimate):
             return []
-        for fraction in each.ranks.fractions:
-            wanted = target(fraction, each.ranks)
-            if wanted is None:
+        for fraction in estimate.ranks.fractions:
+            rank = target(fraction, estimate.ranks)
+            if rank is None:
                 return []
-            found[wanted] = None
-    return list(found)
+            targets[rank] = None
+    return list(targets)
 
 
 def _most(
@@ -227,7 +227,9 @@ def _most(
     """How many of the most frequent values are asked for; None where their counts are, too."""
     if not isinstance(contribution.cell, Frequencies):
         return None
-    numbers = [each.most or 1 if isinstance(each, TopValues) else None for each in asked]
+    numbers = [
+        estimate.most or 1 if isinstance(estimate, TopValues) else None for estimate in asked
+    ]
     known = [number for number in numbers if number is not None]
     return min(max(known), len(contribution.cell.values)) if len(known) == len(numbers) else None
 
@@ -238,15 +240,15 @@ DRAWN = Laplace(1, Fraction(1000))
 
 
 def quantiles_of(
-    found: ChosenPlaces | CountedQuantiles | NoisyTree,
+    released: ChosenPlaces | CountedQuantiles | NoisyTree,
     bins: Bins,
     step: Fraction,
     confidence: float,
 ) -> NoisyDistribution | ChosenQuantiles:
     """The quantiles that can be read off what a group's histogram released."""
-    match found:
+    match released:
         case NoisyTree():
-            return NoisyDistribution(found, bins.merged(found.tree.merged), step, confidence)
+            return NoisyDistribution(released, bins.merged(released.tree.merged), step, confidence)
         case CountedQuantiles(places=places, cells=cells, counted=counted):
             axis = Bins("number", 0, len(cells) - 2, 1, count=len(cells) - 1, size=Fraction(1))
             ranked = NoisyDistribution(counted, axis, step, confidence)
@@ -257,7 +259,7 @@ def quantiles_of(
             }
             return ChosenQuantiles(chosen, bins, confidence)
         case _:
-            return ChosenQuantiles(found, bins, confidence)
+            return ChosenQuantiles(released, bins, confidence)
 
 
 def _ends(ranked: NoisyDistribution, target: RankTarget, cells: Sequence[int]) -> tuple[int, int]:
@@ -274,12 +276,12 @@ class ChosenQuantiles:
     ) -> None:
         self._bins = bins
         self._confidence = confidence
-        order = sorted(chosen, key=lambda each: each.part)
-        places = sorted(chosen[each].place for each in order)
+        order = sorted(chosen, key=lambda rank: rank.part)
+        places = sorted(chosen[rank].place for rank in order)
         self._places = dict(zip(order, places, strict=True))
-        self._ends = {each: found.ends for each, found in chosen.items()}
+        self._ends = {rank: quantile.ends for rank, quantile in chosen.items()}
         #: Whether noisy counts say that the group has rows.
-        self.shows_rows = any(found.shows_rows for found in chosen.values())
+        self.shows_rows = any(quantile.shows_rows for quantile in chosen.values())
 
     @property
     def axis(self) -> str:
@@ -300,11 +302,11 @@ class ChosenQuantiles:
         return tuple(self._curve(fraction, ranks) for fraction in ranks.fractions)
 
     def _curve(self, fraction: Fraction, ranks: Ranks) -> QuantileCurve:
-        found = _target(fraction, ranks)
-        (first, last) = self._ends[found]
-        place = self._places[found]
-        low = min(first, place)
-        high = max(last, place)
+        rank = _target(fraction, ranks)
+        (first, last) = self._ends[rank]
+        bin_place = self._places[rank]
+        low = min(first, bin_place)
+        high = max(last, bin_place)
         points = (
             float(self._end(low, 0)),
             float(self._value(fraction, ranks)),
@@ -313,18 +315,18 @@ class ChosenQuantiles:
         return QuantileCurve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
-        place = self._places[_target(fraction, ranks)]
+        bin_place = self._places[_target(fraction, ranks)]
         return (
-            self._bins.value(place)
+            self._bins.value(bin_place)
             if self._bins.are_values
-            else self._bins.position(place, Fraction(1, 2))
+            else self._bins.position(bin_place, Fraction(1, 2))
         )
 
-    def _end(self, place: int, end: int) -> Fraction:
+    def _end(self, bin_place: int, end: int) -> Fraction:
         return (
-            self._bins.value(place)
+            self._bins.value(bin_place)
             if self._bins.are_values
-            else self._bins.position(place, Fraction(end))
+            else self._bins.position(bin_place, Fraction(end))
         )
 
 

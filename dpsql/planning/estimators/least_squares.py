@@ -56,10 +56,10 @@ def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLev
     variance, levels = comparable(variance, levels)
 
     def normal(change: FloatArray) -> FloatArray:
-        whole = change.copy()
+        result = change.copy()
         for level in levels:
-            whole += _sums(level, change)[level.group] * (variance / level.variance)
-        return whole
+            result += _sums(level, change)[level.group] * (variance / level.variance)
+        return result
 
     rest = np.zeros_like(finest)
     for level in levels:
@@ -113,9 +113,15 @@ def spreads(
             moved * moved / variance,
             *(_sums(level, moved) ** 2 / level.variance for level in levels),
         ]
-        whole = float(moved[list(members)].sum())
+        variance_ = float(moved[list(members)].sum())
         return SumVariance(
-            whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0
+            variance_,
+            min(
+                sum(float(moved_numbers @ moved_numbers) for moved_numbers in parts) / variance_**2,
+                1.0,
+            )
+            if variance_
+            else 1.0,
         )
 
     return of
@@ -127,10 +133,10 @@ def _sums(level: MeasuredLevel, numbers: FloatArray) -> FloatArray:
     )
 
 
-def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) -> FloatArray:
+def _solution(normal: Callable[[FloatArray], FloatArray], right_side: FloatArray) -> FloatArray:
     """The solution of the normal equations by conjugate gradients."""
-    result = np.zeros_like(wanted)
-    rest = wanted.copy()
+    result = np.zeros_like(right_side)
+    rest = right_side.copy()
     direction = rest.copy()
     size = float(rest @ rest)
     enough = size * SMALL**2
@@ -155,11 +161,11 @@ LEAST_VARIANCE = 1e-100
 DENSE = 400
 
 
-def cell_variance(plan: CorePlan, place: int, step: Fraction) -> float:
+def cell_variance(plan: CorePlan, index: int, step: Fraction) -> float:
     """The variance of a cell's noise in steps of that size:
     the square of the noise itself may be no double.
     """
-    cell = plan.cells[place]
+    cell = plan.cells[index]
     spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
     return max(spread * spread, LEAST_VARIANCE)
 

@@ -45,10 +45,10 @@ class NoiseLaw:
 
     def factor(self, *halves: float) -> float:
         """The half-width of a sum as a multiple of the hypotenuse of its parts."""
-        whole = math.hypot(*halves)
-        if self.many == self.pair == 1.0 or whole == 0 or not math.isfinite(whole):
+        hypotenuse = math.hypot(*halves)
+        if self.many == self.pair == 1.0 or hypotenuse == 0 or not math.isfinite(hypotenuse):
             return 1.0
-        return self.at(1 - sum((half / whole) ** 4 for half in halves))
+        return self.at(1 - sum((half / hypotenuse) ** 4 for half in halves))
 
     def at(self, shared: Numbers) -> Numbers:
         """The factor for a share that lies in no single part: 0 if one part is all,
@@ -116,7 +116,7 @@ class LinearForm:
             if factor >= 0
             else (self.lost_above, self.lost_below)
         )
-        moved = {cell: each * factor for cell, each in self.moved.items()}
+        moved = {cell: half * factor for cell, half in self.moved.items()}
         return LinearForm(
             self.value * factor,
             moved,

@@ -45,10 +45,10 @@ def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> 
     Σ(x − u)(y − v) about the noisy means u, v.
     """
 
-    def form(place: int, *reaches: Fraction) -> LinearForm:
-        value, half = cells[place]
+    def form(index: int, *reaches: Fraction) -> LinearForm:
+        value, half = cells[index]
         scale = math.prod(reaches, start=Fraction(1))
-        return LinearForm(float(value / scale), {place: float(half / scale)}, law)
+        return LinearForm(float(value / scale), {index: float(half / scale)}, law)
 
     count = form(moment.count)
     rows = max(count.value, 1.0)
@@ -98,49 +98,55 @@ def moment_interval(
     moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw = GAUSSIAN
 ) -> ConfidenceInterval:
     """The values of the statistic that the noise leaves open."""
-    found = forms(moment, cells, law)
+    forms_ = forms(moment, cells, law)
     x = float(moment.x.reach)
     y = 1.0 if moment.y is None else float(moment.y.reach)
     match moment.statistic:
         case Statistic.VAR_POP:
-            return _scaled(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x * x)
+            return _scaled(ratio(_known(forms_.square_x), forms_.count, (0.0, 1.0)), x * x)
         case Statistic.VAR_SAMP:
-            return _scaled(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x * x)
+            return _scaled(
+                ratio(_known(forms_.square_x), forms_.count.plus(-1.0), (0.0, 2.0)), x * x
+            )
         case Statistic.STDDEV_POP:
-            return _root(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x)
+            return _root(ratio(_known(forms_.square_x), forms_.count, (0.0, 1.0)), x)
         case Statistic.STDDEV_SAMP:
-            return _root(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x)
+            return _root(ratio(_known(forms_.square_x), forms_.count.plus(-1.0), (0.0, 2.0)), x)
         case Statistic.REGR_SXX:
-            return _scaled(_nonnegative_interval(_known(found.square_x)), x * x)
+            return _scaled(_nonnegative_interval(_known(forms_.square_x)), x * x)
         case Statistic.REGR_SYY:
-            return _scaled(_nonnegative_interval(_known(found.square_y)), y * y)
+            return _scaled(_nonnegative_interval(_known(forms_.square_y)), y * y)
         case Statistic.REGR_SXY:
-            return _scaled(_known(found.product).interval, x * y)
+            return _scaled(_known(forms_.product).interval, x * y)
         case Statistic.COVAR_POP:
-            return _scaled(ratio(_known(found.product), found.count, (-1.0, 1.0)), x * y)
+            return _scaled(ratio(_known(forms_.product), forms_.count, (-1.0, 1.0)), x * y)
         case Statistic.COVAR_SAMP:
-            return _scaled(ratio(_known(found.product), found.count.plus(-1.0), (-2.0, 2.0)), x * y)
+            return _scaled(
+                ratio(_known(forms_.product), forms_.count.plus(-1.0), (-2.0, 2.0)), x * y
+            )
         case Statistic.CORR:
-            return _correlation(found)
+            return _correlation(forms_)
         case Statistic.REGR_R2:
-            low, high = _correlation(found)
+            low, high = _correlation(forms_)
             least = 0.0 if low <= 0 <= high else min(low * low, high * high)
             return least, max(low * low, high * high)
         case Statistic.REGR_SLOPE:
-            return _scaled(ratio(_known(found.product), _known(found.square_x), EVERYTHING), y / x)
+            return _scaled(
+                ratio(_known(forms_.product), _known(forms_.square_x), EVERYTHING), y / x
+            )
         case Statistic.REGR_INTERCEPT:
-            return _intercept(moment, found)
+            return _intercept(moment, forms_)
         case _:
             assert_never(moment.statistic)
 
 
-def _correlation(found: CentredForms) -> ConfidenceInterval:
+def _correlation(centred_forms: CentredForms) -> ConfidenceInterval:
     """Fieller's interval for the product over the root of both squares,
     which is taken as linear near its value.
     """
-    x = _known(found.square_x)
-    y = _known(found.square_y)
-    product = _known(found.product)
+    x = _known(centred_forms.square_x)
+    y = _known(centred_forms.square_y)
+    product = _known(centred_forms.product)
     if x.interval[0] <= 0 or y.interval[0] <= 0:
         return -1.0, 1.0
     root = math.sqrt(x.value * y.value)
@@ -148,19 +154,19 @@ def _correlation(found: CentredForms) -> ConfidenceInterval:
     return ratio(product, replace(spread, value=root), (-1.0, 1.0))
 
 
-def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterval:
+def _intercept(moment: MomentEstimate, centred_forms: CentredForms) -> ConfidenceInterval:
     """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)²,
     linear near its value.
     """
     x = moment.x
     y = moment.pair[0]
-    square = _known(found.square_x)
-    product = _known(found.product)
-    rows = max(found.count.value, 1.0)
-    mean_x = found.mean_x + float(x.middle / x.reach)
-    mean_y = found.mean_y + float(y.middle / y.reach)
-    moved_x = (found.total_x + found.count * -found.mean_x) * (1 / rows)
-    moved_y = (found.total_y + found.count * -found.mean_y) * (1 / rows)
+    square = _known(centred_forms.square_x)
+    product = _known(centred_forms.product)
+    rows = max(centred_forms.count.value, 1.0)
+    mean_x = centred_forms.mean_x + float(x.middle / x.reach)
+    mean_y = centred_forms.mean_y + float(y.middle / y.reach)
+    moved_x = (centred_forms.total_x + centred_forms.count * -centred_forms.mean_x) * (1 / rows)
+    moved_y = (centred_forms.total_y + centred_forms.count * -centred_forms.mean_y) * (1 / rows)
     level = square * mean_y + product * -mean_x
     noise = level + moved_y * square.value + moved_x * -product.value
     above = replace(level, moved=noise.moved)

@@ -102,14 +102,16 @@ def _variable(
     total = cells.total(argument, condition)
     match power:
         case 0 | 1:
-            place = None
+            squares_cell = None
         case 2:
-            place = cells.place(ProductSum(argument, argument, condition))
+            squares_cell = cells.place(ProductSum(argument, argument, condition))
         case _:
             assert_never(power)
     reach = max(grid.reach, 1) * grid.size
     middle = grid.middle * grid.size
-    return CentredVariable(total, place, middle, reach, square_middle=squares.middle * squares.size)
+    return CentredVariable(
+        total, squares_cell, middle, reach, square_middle=squares.middle * squares.size
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,58 +170,60 @@ def statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray
 
 
 def _statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray:
-    found = moments(moment, cells)
-    count = found.count
+    moments_ = moments(moment, cells)
+    count = moments_.count
     x = float(moment.x.reach)
     sample = np.maximum(count, 2.0) / (np.maximum(count, 2.0) - 1.0)
     match moment.statistic:
         case Statistic.VAR_POP:
-            return found.variance_x * x * x
+            return moments_.variance_x * x * x
         case Statistic.VAR_SAMP:
-            return found.variance_x * sample * x * x
+            return moments_.variance_x * sample * x * x
         case Statistic.STDDEV_POP:
-            return np.sqrt(found.variance_x) * x
+            return np.sqrt(moments_.variance_x) * x
         case Statistic.STDDEV_SAMP:
-            return np.sqrt(found.variance_x * sample) * x
+            return np.sqrt(moments_.variance_x * sample) * x
     y = float(moment.pair[0].reach)
     match moment.statistic:
         case Statistic.REGR_SXX:
-            return found.variance_x * count * x * x
+            return moments_.variance_x * count * x * x
         case Statistic.REGR_SYY:
-            return found.variance_y * count * y * y
+            return moments_.variance_y * count * y * y
         case Statistic.REGR_SXY:
-            return found.covariance * count * x * y
+            return moments_.covariance * count * x * y
         case Statistic.COVAR_POP:
-            return found.covariance * x * y
+            return moments_.covariance * x * y
         case Statistic.COVAR_SAMP:
-            return found.covariance * sample * x * y
+            return moments_.covariance * sample * x * y
         case Statistic.CORR:
-            return _correlation(found)
+            return _correlation(moments_)
         case Statistic.REGR_R2:
             return np.where(
-                found.variance_y == 0,
-                np.where(found.variance_x == 0, np.nan, 1.0),
-                _correlation(found) ** 2,
+                moments_.variance_y == 0,
+                np.where(moments_.variance_x == 0, np.nan, 1.0),
+                _correlation(moments_) ** 2,
             )
         case Statistic.REGR_SLOPE:
-            return _slope(found) * y / x
+            return _slope(moments_) * y / x
         case Statistic.REGR_INTERCEPT:
             middle_x = float(moment.x.middle)
             middle_y = float(moment.pair[0].middle)
             return (
-                middle_y + y * found.mean_y - _slope(found) * y / x * (middle_x + x * found.mean_x)
+                middle_y
+                + y * moments_.mean_y
+                - _slope(moments_) * y / x * (middle_x + x * moments_.mean_x)
             )
         case _:
             assert_never(moment.statistic)
 
 
-def _correlation(found: Moments) -> FloatArray:
-    spread = np.sqrt(found.variance_x * found.variance_y)
-    return np.clip(_ratio(found.covariance, spread), -1.0, 1.0)
+def _correlation(moments_: Moments) -> FloatArray:
+    spread = np.sqrt(moments_.variance_x * moments_.variance_y)
+    return np.clip(_ratio(moments_.covariance, spread), -1.0, 1.0)
 
 
-def _slope(found: Moments) -> FloatArray:
-    return _ratio(found.covariance, found.variance_x)
+def _slope(moments_: Moments) -> FloatArray:
+    return _ratio(moments_.covariance, moments_.variance_x)
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:

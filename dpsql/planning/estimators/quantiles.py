@@ -54,12 +54,12 @@ class RankNoise:
         begin, end, both = self.above
         one = first / self.children
         two = second / self.children
-        own = (
+        boundary = (
             (1 - one) * (1 - two) * begin
             + one * two * end
             + ((1 - one) * two + one * (1 - two)) * both
         )
-        return own + first * (1 - two)
+        return boundary + first * (1 - two)
 
     def deviations(self) -> list[float]:
         """Those of all edges, from the first to the last."""
@@ -67,8 +67,8 @@ class RankNoise:
 
     def below(self, child: int) -> tuple[float, float, float]:
         """What the edges between the child's own children know of it."""
-        own, following = (self.covariance(place, place) for place in (child, child + 1))
-        return own, following, self.covariance(child, child + 1)
+        variance, following = (self.covariance(edge, edge) for edge in (child, child + 1))
+        return variance, following, self.covariance(child, child + 1)
 
 
 #: The place among a node's children to go on with, given their cumulative counts from the start of
@@ -153,14 +153,14 @@ class NoisyDistribution:
                 sum_ - target + half * most + 1
                 for sum_, most in zip(sums, moved.deviations(), strict=True)
             ]
-            return _first(sure[1:], lambda each: each >= 0)
+            return _first(sure[1:], lambda bound: bound >= 0)
 
         def above(sums: list[float], moved: RankNoise, _: int) -> int:
             sure = [
                 sum_ - target - half * most - 1
                 for sum_, most in zip(sums, moved.deviations(), strict=True)
             ]
-            return _last(sure[:-1], lambda each: each <= 0)
+            return _last(sure[:-1], lambda bound: bound <= 0)
 
         low = self._descend(below, fraction)
         high = self._descend(above, fraction)
@@ -199,10 +199,8 @@ class NoisyDistribution:
             return self._end(leaves[0], 0) if fraction == 0 else self._end(leaves[1], 1)
         total = Fraction(self._total)
         if not ranks.continuous:
-            place = (
-                floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
-            )
-            return self._at(min(max(Fraction(place), Fraction(0)), max(total - 1, Fraction(0))))
+            rank = floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
+            return self._at(min(max(Fraction(rank), Fraction(0)), max(total - 1, Fraction(0))))
         place_of = (1 - fraction if ranks.descending else fraction) * max(total - 1, Fraction(0))
         low = self._at(Fraction(floor(place_of)))
         high = self._at(Fraction(ceil(place_of)))
@@ -210,15 +208,17 @@ class NoisyDistribution:
 
     def _at(self, rank: Fraction) -> Fraction:
         """The value that so many rows stand before."""
-        wanted = float(rank)
+        number_before = float(rank)
         leaf = self._descend(
-            lambda sums, *_: _first(sums[1:], lambda each: each > wanted), smooth=True
+            lambda sums, *_: _first(sums[1:], lambda sum_: sum_ > number_before), smooth=True
         )
         if self._bins.are_values:
             return self._bins.value(leaf.place)
         inside = leaf.after - leaf.before
-        part = min(max((wanted + 0.5 - leaf.before) / inside, 0.0), 1.0) if inside > 0 else 0.5
-        return self._bins.position(leaf.place, Fraction(part))
+        fraction = (
+            min(max((number_before + 0.5 - leaf.before) / inside, 0.0), 1.0) if inside > 0 else 0.5
+        )
+        return self._bins.position(leaf.place, Fraction(fraction))
 
     def _end(self, leaf: CumulativeBin, end: int) -> Fraction:
         bins = self._bins
@@ -238,7 +238,7 @@ class NoisyDistribution:
         after = self._total
         above = None
         for level in range(1, tree.levels + 1):
-            sums = [before + each for each in self._children(level, start, after - before)]
+            sums = [before + sum_ for sum_ in self._children(level, start, after - before)]
             sums = _monotone(sums) if smooth else sums
             moved = RankNoise(len(sums) - 1, float(fraction), above)
             child = choose(sums, moved, level)
@@ -299,7 +299,8 @@ def _sum_deviations(children: int, level: int) -> list[float]:
         return [sqrt(number) for number in numbers]
     parts = [number / children for number in numbers]
     return [
-        sqrt(number * (1 - part) + part * part) for number, part in zip(numbers, parts, strict=True)
+        sqrt(number * (1 - fraction) + fraction * fraction)
+        for number, fraction in zip(numbers, parts, strict=True)
     ]
 
 

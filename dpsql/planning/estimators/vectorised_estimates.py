@@ -52,15 +52,15 @@ def read_column(
     `estimate` has them but for the rounding of doubles, and all else is the same exactly; what has
     no arithmetic of columns is read row by row.
     """
-    found: ReadColumn | None = None
+    result: ReadColumn | None = None
     match estimate:
         case SingleCell(cell=cell):
-            found = _alone(cells[cell], halves[cell], sql_type)
+            result = _alone(cells[cell], halves[cell], sql_type)
         case CentredSum():
-            found = _centred_sum_column(estimate, cells, halves, wide, law=law, sql_type=sql_type)
+            result = _centred_sum_column(estimate, cells, halves, wide, law=law, sql_type=sql_type)
         case MeanEstimate():
-            found = _mean(estimate, cells, halves, law)
-    return found or _by_row(estimate, cells, halves, wide, law=law, sql_type=sql_type)
+            result = _mean(estimate, cells, halves, law)
+    return result or _by_row(estimate, cells, halves, wide, law=law, sql_type=sql_type)
 
 
 def _by_row(
@@ -104,27 +104,27 @@ def _sum_of(
     counts = [_integers(column.counts) for column, _ in parts]
     if any(count is None for count in counts):
         return None
-    whole = [count for count in counts if count is not None]
+    integer_columns = [count for count in counts if count is not None]
     factors = [int(step * denominator) for step in steps]
     added = int(constant * denominator)
     most = sum(
-        int(np.abs(each).max(initial=1)) * abs(factor)
-        for each, factor in zip(whole, factors, strict=True)
+        int(np.abs(integers).max(initial=1)) * abs(factor)
+        for integers, factor in zip(integer_columns, factors, strict=True)
     )
     if max(most + abs(added), denominator) >= EXACT:
         return None
-    total = np.full(len(whole[0]), added, np.int64)
-    for each, factor in zip(whole, factors, strict=True):
-        total += each * factor
+    total = np.full(len(integer_columns[0]), added, np.int64)
+    for integers, factor in zip(integer_columns, factors, strict=True):
+        total += integers * factor
     return _Quotients(total, denominator)
 
 
 def _integers(counts: Sequence[int]) -> NDArray[np.int64] | None:
     try:
-        found = np.asarray(counts, np.int64)
+        integers = np.asarray(counts, np.int64)
     except OverflowError:
         return None
-    return found if int(np.abs(found).max(initial=0)) < EXACT else None
+    return integers if int(np.abs(integers).max(initial=0)) < EXACT else None
 
 
 def _alone(cells: StepColumn, half: Fraction, sql_type: str) -> ReadColumn | None:
@@ -167,16 +167,16 @@ def _mean(
         return None
     middle = float(estimate.middle)
     reach = float(estimate.reach)
-    shown = np.clip(above.doubles / np.maximum(below.doubles, 1.0), -reach, reach)
+    ratio = np.clip(above.doubles / np.maximum(below.doubles, 1.0), -reach, reach)
     least = float(estimate.middle - estimate.reach)
     most = float(estimate.middle + estimate.reach)
-    inside = np.where(shown > -reach, np.minimum(np.maximum(middle + shown, least), most), least)
-    values: list[object] = np.where(shown < reach, inside, most).tolist()
+    inside = np.where(ratio > -reach, np.minimum(np.maximum(middle + ratio, least), most), least)
+    values: list[object] = np.where(ratio < reach, inside, most).tolist()
     half_above = float(halves[estimate.total])
     half_below = float(halves[estimate.count])
     low, high = ratios(above.doubles, half_above, below.doubles, half_below, law=law, reach=reach)
-    lows = middle + np.minimum(low, shown)
-    highs = middle + np.maximum(high, shown)
+    lows = middle + np.minimum(low, ratio)
+    highs = middle + np.maximum(high, ratio)
     known = IntervalColumn(lows.tolist(), highs.tolist())
     too_few = floor((too_few_rows(estimate) + halves[estimate.count]) / cells[estimate.count].step)
     lacking = [count <= too_few for count in cells[estimate.count].counts]
@@ -225,6 +225,6 @@ def ratios(
 
 def _factors(law: NoiseLaw, one: float, others: _Doubles) -> _Doubles:
     """`NoiseLaw.factor` of one half-width and each of the others."""
-    whole = np.hypot(one, others)
-    factors = law.at(1 - (one / whole) ** 4 - (others / whole) ** 4)
-    return np.where((whole > 0) & np.isfinite(whole), factors, 1.0)
+    hypotenuse = np.hypot(one, others)
+    factors = law.at(1 - (one / hypotenuse) ** 4 - (others / hypotenuse) ** 4)
+    return np.where((hypotenuse > 0) & np.isfinite(hypotenuse), factors, 1.0)

@@ -67,9 +67,9 @@ def variances(
     The precision of a marginal grows with its weight (``power`` 1,
     Gaussian noise) or with its square (2, Laplace).
     """
-    each = np.sort(precisions * weights**power, axis=1)[:, -most:]
+    combined = np.sort(precisions * weights**power, axis=1)[:, -most:]
     with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / each.sum(axis=1), dtype=np.float64)
+        return np.asarray(1.0 / combined.sum(axis=1), dtype=np.float64)
 
 
 def chosen_weights(
@@ -90,7 +90,7 @@ def chosen_weights(
     >>> [str(each) for each in chosen]
     ['0', '0', '1']
     """
-    found = [
+    candidates = [
         _within(
             precisions,
             separate,
@@ -107,7 +107,7 @@ def chosen_weights(
         matched_cell = variances(precisions, np.array(weights, dtype=np.float64), power, most)
         return float(importance @ np.log(matched_cell / bound))
 
-    return min(found, key=mean)
+    return min(candidates, key=mean)
 
 
 def _within(
@@ -123,13 +123,13 @@ def _within(
     the rest is mixed in.
     """
     for _ in range(ROUNDS):
-        found = least_variances(precisions, importance, loss)
-        ratio = variances(precisions, found, power, most) / bound
+        weights = least_variances(precisions, importance, loss)
+        ratio = variances(precisions, weights, power, most) / bound
         if np.all(ratio <= 1):
             break
         importance = importance * np.maximum(ratio, 1) ** 0.7
     for index in range(_TRIED, 0, -1):
-        mixed = _rounded_to_grain(found * (index / _TRIED) + separate * (1 - index / _TRIED))
+        mixed = _rounded_to_grain(weights * (index / _TRIED) + separate * (1 - index / _TRIED))
         if np.all(
             variances(precisions, np.array(mixed, dtype=np.float64), power, most)
             <= bound * (1 + 1e-9)
@@ -144,10 +144,10 @@ def _rounded_to_grain(
     """The weights as multiples of the grain, whose sum is 1:
     the largest takes what rounding leaves.
     """
-    found = [Fraction(round(weight / float(grain))) * grain for weight in weights]
-    largest = max(range(len(found)), key=found.__getitem__)
-    found[largest] = 1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))
-    return tuple(found)
+    rounded = [Fraction(round(weight / float(grain))) * grain for weight in weights]
+    largest = max(range(len(rounded)), key=rounded.__getitem__)
+    rounded[largest] = 1 - sum(rounded[:largest] + rounded[largest + 1 :], Fraction(0))
+    return tuple(rounded)
 
 
 @dataclass(frozen=True)
@@ -220,9 +220,9 @@ def matched_cell(
 
     A sum from the middle of the bounds is told by the sum and the count, and the other way round.
     """
-    found = match(core, cell, rows, view)
-    if found is not None:
-        return found, scale(found.cell.noise, found.cell.step)
+    direct = match(core, cell, rows, view)
+    if direct is not None:
+        return direct, scale(direct.cell.noise, direct.cell.step)
     if cell.kind not in ("sum", "centred sum"):
         return None
     other = replace(cell, kind="centred sum" if cell.kind == "sum" else "sum")
@@ -248,12 +248,12 @@ def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fractio
     its groups need no evidence.
     """
     prices = [_price(cell) for cell in core.cells]
-    whole = sum(prices, Fraction(0))
+    total = sum(prices, Fraction(0))
     cells = tuple(
         replace(
             cell,
             mechanism=mechanism(
-                cell.contribution, core.norm, privacy.neighbours, price, share=share * other / whole
+                cell.contribution, core.norm, privacy.neighbours, price, share=share * other / total
             ),
         )
         for cell, other in zip(core.cells, prices, strict=True)
@@ -306,8 +306,11 @@ def synopsis_plan(
         for marginal, share in zip(marginals, shares, strict=True)
         if share
     )
-    cores = tuple(with_share(each.marginal.plan, each.share, privacy, base.price) for each in parts)
-    whole = replace(
+    cores = tuple(
+        with_share(measured_part.marginal.plan, measured_part.share, privacy, base.price)
+        for measured_part in parts
+    )
+    base_plan = replace(
         base,
         text=text,
         cores=cores,
@@ -319,7 +322,7 @@ def synopsis_plan(
         resampling=None,
         left_out=(),
     )
-    return SynopsisPlan(whole, parts, errors)
+    return SynopsisPlan(base_plan, parts, errors)
 
 
 def _errors(
@@ -330,13 +333,13 @@ def _errors(
     power: int,
     most: int,
 ) -> tuple[ExpectedError, ...]:
-    own = np.array([query.own for query in queries])
-    found = variances(precisions, shares, power, most) / own
+    own_variances = np.array([query.own for query in queries])
+    ratios = variances(precisions, shares, power, most) / own_variances
     parts = len({query.statement for query in queries})
     errors = []
     for statement in sorted({query.statement for query in queries}):
         at = [index for index, query in enumerate(queries) if query.statement == statement]
         errors.append(
-            ExpectedError(statement, float(np.mean(found[at])) ** 0.5, float(parts**power) ** 0.5)
+            ExpectedError(statement, float(np.mean(ratios[at])) ** 0.5, float(parts**power) ** 0.5)
         )
     return tuple(errors)

@@ -95,30 +95,37 @@ class SynopsisWorkload:
         the marginal of all keys does not tell is measured by itself.
         """
         asked = [cell for number, plan in enumerate(plans) for cell in _cells(number, plan)]
-        needed = {id(each): self._needed(each) for each in asked}
+        needed = {id(asked_cell): self._needed(asked_cell) for asked_cell in asked}
         unions = [
             union
-            for union in _unions(each for each in needed.values() if each is not None)
+            for union in _unions(
+                asked_cell for asked_cell in needed.values() if asked_cell is not None
+            )
             if self.of(union).groups <= MOST_GROUPS
         ]
         chosen = [None, *((index,) for index in range(self.measures) if self.measures > 1)]
         different = dict[Any, Marginal]()
-        for each in (self.of(keys, measures) for keys in unions for measures in chosen):
-            different.setdefault(_content(each.view, each.plan), each)
+        for asked_cell in (self.of(keys, measures) for keys in unions for measures in chosen):
+            different.setdefault(_content(asked_cell.view, asked_cell.plan), asked_cell)
         marginals = list(different.values())
         at = {content: index for index, content in enumerate(different)}
         separate = [Fraction(0)] * len(marginals)
-        own = dict[CorePlan, int]()
+        own_marginal = dict[CorePlan, int]()
         for plan in plans:
             for core in plan.cores:
-                if core not in own:
+                if core not in own_marginal:
                     view = _view(core)
-                    own[core] = at.setdefault(_content(view, core), len(marginals))
-                    if own[core] == len(marginals):
+                    own_marginal[core] = at.setdefault(_content(view, core), len(marginals))
+                    if own_marginal[core] == len(marginals):
                         marginals.append(Marginal(core, view, self._count(core)))
                         separate.append(Fraction(0))
-                separate[own[core]] += _part(core, plan) / len(plans)
-        queries = [self._query(each, needed[id(each)], marginals, own[each.core]) for each in asked]
+                separate[own_marginal[core]] += _part(core, plan) / len(plans)
+        queries = [
+            self._query(
+                asked_cell, needed[id(asked_cell)], marginals, own_marginal[asked_cell.core]
+            )
+            for asked_cell in asked
+        ]
         return marginals, queries, separate
 
     def _keys(self, core: CorePlan) -> Sequence[GroupKey] | None:
@@ -130,47 +137,55 @@ class SynopsisWorkload:
 
     def _needed(self, asked: _Asked) -> frozenset[int] | None:
         """The keys of the synopsis that a cell is told by; None where they do not tell it."""
-        found = _matched(asked, self.whole())
-        return None if found is None else frozenset(int(each.name[1:]) for each in _read(found[0]))
+        matched = _matched(asked, self.whole())
+        return (
+            None if matched is None else frozenset(int(key.name[1:]) for key in _read(matched[0]))
+        )
 
     def _query(
-        self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int
+        self,
+        asked: _Asked,
+        needed: frozenset[int] | None,
+        marginals: Sequence[Marginal],
+        own_marginal: int,
     ) -> WorkloadQuery:
         base = None if needed is None else _matched(asked, self.of(needed))
-        each = inf
+        groups_summed = inf
         if base is not None and needed is not None:
-            each = self._summed(base[0], needed) / max(self.of(needed).groups, 1)
+            groups_summed = self._summed(base[0], needed) / max(self.of(needed).groups, 1)
         variances = []
         for number, marginal in enumerate(marginals):
-            if number == own:
+            if number == own_marginal:
                 direct = _matched(asked, marginal)
                 variances.append(inf if direct is None else direct[1])
                 continue
-            found = None
+            matched = None
             if needed is not None and marginal.keys is not None and needed <= marginal.keys:
-                found = _matched(asked, marginal)
-            variances.append(inf if found is None else found[1] * each * marginal.groups)
+                matched = _matched(asked, marginal)
+            variances.append(
+                inf if matched is None else matched[1] * groups_summed * marginal.groups
+            )
         noise = asked.core.cells[asked.place]
         return WorkloadQuery(
             asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step)
         )
 
-    def _summed(self, found: CellMatch, needed: frozenset[int]) -> float:
+    def _summed(self, cell_match: CellMatch, needed: frozenset[int]) -> float:
         """The most groups of the marginal that one asked group is the sum of;
         all where the keys are not listed.
         """
         keys = self._listed[needed]
-        plain = {key.name for key in found.keys if isinstance(key, ColumnRef)}
-        if not found.conditions and len(plain) == len(needed):
+        plain = {key.name for key in cell_match.keys if isinstance(key, ColumnRef)}
+        if not cell_match.conditions and len(plain) == len(needed):
             return 1.0
         if keys is None:
             return float(self.of(needed).groups)
-        width = len(found.keys)
-        rows = self.facts.evaluate(keys, [*found.keys, *found.conditions])
+        width = len(cell_match.keys)
+        rows = self.facts.evaluate(keys, [*cell_match.keys, *cell_match.conditions])
         counts = Counter(
             tuple(map(repr, row[:width]))
             for row in rows
-            if all(each is True for each in row[width:])
+            if all(condition is True for condition in row[width:])
         )
         return float(max(counts.values(), default=1))
 
@@ -223,29 +238,33 @@ def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
             yield _Asked(statement, core, normal, cell, place=index)
 
 
-def _read(found: CellMatch) -> set[ColumnRef]:
-    return {column for each in (*found.keys, *found.conditions) for column in columns(each)}
+def _read(cell_match: CellMatch) -> set[ColumnRef]:
+    return {
+        column
+        for expression in (*cell_match.keys, *cell_match.conditions)
+        for column in columns(expression)
+    }
 
 
 def _part(core: CorePlan, plan: Plan) -> Fraction:
     """The part of a statement's price that one of its cores gets."""
     cost = plan.cost
-    own = core.cost
+    core_cost = core.cost
     return (
-        own.rho / cost.rho
-        if own.epsilon is None or cost.epsilon is None
-        else own.epsilon / cost.epsilon
+        core_cost.rho / cost.rho
+        if core_cost.epsilon is None or cost.epsilon is None
+        else core_cost.epsilon / cost.epsilon
     )
 
 
 def _unions(needed: Iterable[Any]) -> list[frozenset[int]]:
     """The sets of keys that are needed, and unions of them: what several statements may share."""
-    found = list(dict.fromkeys(needed))
-    if not found:
+    unions = list(dict.fromkeys(needed))
+    if not unions:
         return []
-    for each in list(found):
-        for other in list(found):
-            if len(found) < MOST_UNIONS and (union := each | other) not in found:
-                found.append(union)
-    whole = frozenset[int]().union(*found)
-    return found if whole in found else [*found, whole]
+    for union_ in list(unions):
+        for other in list(unions):
+            if len(unions) < MOST_UNIONS and (union := union_ | other) not in unions:
+                unions.append(union)
+    all_keys = frozenset[int]().union(*unions)
+    return unions if all_keys in unions else [*unions, all_keys]

@@ -47,10 +47,10 @@ class ModelColumn:
             )
         if values is not None or column.type.kind == "boolean" or column.bounds is not None:
             return
-        what = "`values`" if column.type.facts.axis is None else "`bounds` or `values`"
+        declaration = "`values`" if column.type.facts.axis is None else "`bounds` or `values`"
         raise Refused(
             "E_KEY",
-            f"nothing public is known of the values of `{self.source}`; declare {what} for it, or "
+            f"nothing public is known of the values of `{self.source}`; declare {declaration} for it, or "
             "leave the column out",
         )
 
@@ -124,22 +124,22 @@ class ModelColumn:
         """
         if self.values is not None:
             listed = [*self.values, None]
-            return [listed[place] for place in places.tolist()]
+            return [listed[index] for index in places.tolist()]
         ends = [*self.cuts[:-1], self.cuts[-1]]
         share = random.random(len(places)).tolist()
         return [
-            None if place == self.bins else self._within(ends[place], ends[place + 1], part)
-            for place, part in zip(places.tolist(), share, strict=True)
+            None if index == self.bins else self._within(ends[index], ends[index + 1], fraction)
+            for index, fraction in zip(places.tolist(), share, strict=True)
         ]
 
-    def _within(self, low: Fraction, high: Fraction, part: float) -> object:
+    def _within(self, low: Fraction, high: Fraction, fraction: float) -> object:
         """The value at a part of the way from one end of a bin to the other,
         which it does not reach.
         """
         if self._step is None:
-            return float(low) + (float(high) - float(low)) * part
+            return float(low) + (float(high) - float(low)) * fraction
         steps = int((high - low) / self._step)
-        return self._value(low + min(int(part * steps), steps - 1) * self._step)
+        return self._value(low + min(int(fraction * steps), steps - 1) * self._step)
 
     @property
     def _step(self) -> Fraction | None:
@@ -187,7 +187,7 @@ def _decimal(value: Fraction) -> str:
     digits = 0
     while (value * 10**digits).denominator != 1:
         digits += 1
-    whole = int(value * 10**digits)
-    text = str(abs(whole)).rjust(digits + 1, "0")
-    sign = "-" if whole < 0 else ""
+    scaled = int(value * 10**digits)
+    text = str(abs(scaled)).rjust(digits + 1, "0")
+    sign = "-" if scaled < 0 else ""
     return sign + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)

@@ -64,10 +64,10 @@ class SyntheticPlan:
     @property
     def cost(self) -> Cost:
         """The sum over the counts of columns, the choices and the counts of pairs."""
-        each = FREE if self.together is None else self.together.cost
+        pair_cost = FREE if self.together is None else self.together.cost
         if self.choice is not None:
-            each += self.choice.cost
-        return sum([self.alone.cost] * len(self.columns) + [each] * self.measured, FREE)
+            pair_cost += self.choice.cost
+        return sum([self.alone.cost] * len(self.columns) + [pair_cost] * self.measured, FREE)
 
     @property
     def measured(self) -> int:
@@ -82,8 +82,8 @@ class SyntheticPlan:
     def cells(self, marginal: Sequence[int]) -> int:
         """How many counts the marginal of these columns has."""
         result = 1
-        for place in marginal:
-            result *= self.columns[place].size
+        for index in marginal:
+            result *= self.columns[index].size
         return result
 
 
@@ -110,30 +110,35 @@ def synthetic_plan(
     if len(columns) > MOST_COLUMNS:
         raise Refused("E_LIMITS", f"a synthetic table has at most {MOST_COLUMNS} columns")
     pairs = tuple(combinations(range(len(columns)), 2))
-    wanted = min(len(pairs), 2 * (len(columns) - 1), MOST_PAIRS)
+    measured = min(len(pairs), 2 * (len(columns) - 1), MOST_PAIRS)
     drafts = [
-        core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)
+        core_of([columns[index] for index in marginal]) for marginal in (*_single(columns), *pairs)
     ]
     bounds = [contribution(draft.core, RowCount(None, None), "l1") for draft in drafts]
     assert len({bound.step for bound in bounds}) == 1, "all counts have the same steps"
     moved = max(l1_sensitivity(bound, privacy.neighbours) for bound in bounds)
     pure = norm_of(privacy) == "l1"
-    chooses = wanted < len(pairs)
-    beside = Fraction(1) - (ALONE_SHARE if pairs else 1)
+    chooses = measured < len(pairs)
+    pairs_share = Fraction(1) - (ALONE_SHARE if pairs else 1)
     try:
-        alone = _noise(moved, price, (1 - beside) / len(columns), pure)
+        alone = _noise(moved, price, (1 - pairs_share) / len(columns), pure)
         together = None
         choice = None
         if pairs:
-            part = beside / wanted
-            together = _noise(moved, price, part * (1 - CHOICE_SHARE) if chooses else part, pure)
-            choice = _choice(moved, price, part * CHOICE_SHARE, pure) if chooses else None
+            pair_share = pairs_share / measured
+            together = _noise(
+                moved, price, pair_share * (1 - CHOICE_SHARE) if chooses else pair_share, pure
+            )
+            choice = _choice(moved, price, pair_share * CHOICE_SHARE, pure) if chooses else None
     except ValueError:
         raise Refused(
             "E_BOUNDS", "the noise at this price is beyond exact sampling; raise PRICE"
         ) from None
     noises = [alone] * len(columns) + [together or alone] * len(pairs)
-    cores = tuple(_counting(*each) for each in zip(drafts, bounds, noises, strict=True))
+    cores = tuple(
+        _counting(*draft_bound_noise)
+        for draft_bound_noise in zip(drafts, bounds, noises, strict=True)
+    )
     reading = Plan(
         text,
         cores,
@@ -148,7 +153,7 @@ def synthetic_plan(
         reading,
         tuple(columns),
         pairs=pairs,
-        rounds=_rounds(wanted, chooses),
+        rounds=_rounds(measured, chooses),
         alone=alone,
         together=together,
         choice=choice,
@@ -160,12 +165,14 @@ def _single(columns: Sequence[ModelColumn]) -> list[tuple[int]]:
     return [(index,) for index in range(len(columns))]
 
 
-def _rounds(wanted: int, chooses: bool) -> tuple[int, ...]:
+def _rounds(measured: int, chooses: bool) -> tuple[int, ...]:
     """How many pairs each round measures; one round measures all where none is chosen."""
     if not chooses:
-        return (wanted,) if wanted else ()
-    each = -(-wanted // ROUNDS)
-    return tuple(min(each, wanted - start) for start in range(0, wanted, each))
+        return (measured,) if measured else ()
+    pairs_per_round = -(-measured // ROUNDS)
+    return tuple(
+        min(pairs_per_round, measured - start) for start in range(0, measured, pairs_per_round)
+    )
 
 
 def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CorePlan:

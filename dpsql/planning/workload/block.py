@@ -75,9 +75,9 @@ def released_costs(core: CorePlan) -> list[Cost]:
     """The cost of each of a core's releases, without the δ of its threshold:
     all that the core costs, in parts.
     """
-    found = _known(core)
-    whole = _whole(core)
-    return found if sum(found, FREE) == whole else [whole]
+    costs = _known(core)
+    total_cost = _whole(core)
+    return costs if sum(costs, FREE) == total_cost else [total_cost]
 
 
 def _whole(core: CorePlan) -> Cost:
@@ -85,9 +85,9 @@ def _whole(core: CorePlan) -> Cost:
 
 
 def _known(core: CorePlan) -> list[Cost]:
-    found = [cell.mechanism.cost for cell in core.cells]
-    found += [histogram.mechanism.cost for histogram in core.histograms]
-    return found if core.selection is None else [*found, core.selection.noise.cost]
+    costs = [cell.mechanism.cost for cell in core.cells]
+    costs += [histogram.mechanism.cost for histogram in core.histograms]
+    return costs if core.selection is None else [*costs, core.selection.noise.cost]
 
 
 def _of_tree(tree: TreeMechanism) -> list[Loss]:
@@ -201,8 +201,8 @@ def statements_of(written: str) -> tuple[str, ...]:
     """
     head, _, texts = written.partition("\n")
     block = _HEAD.fullmatch(head)
-    found = tuple(texts.split(_BETWEEN))
-    return found if block is not None and len(found) == int(block[1]) else (written,)
+    statements = tuple(texts.split(_BETWEEN))
+    return statements if block is not None and len(statements) == int(block[1]) else (written,)
 
 
 def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
@@ -219,15 +219,17 @@ def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
     demanded = [conditions(core.core, schema) for core in cores]
     total = sum((core.cost for core in cores), FREE)
     best = None
-    for name in sorted({name for each in demanded for name in each.demanded}):
-        found = FREE
+    for name in sorted({name for condition in demanded for name in condition.demanded}):
+        largest = FREE
         for point in points(demanded, name):
             reading = [
-                core for core, each in zip(cores, demanded, strict=True) if each.admits(name, point)
+                core
+                for core, condition in zip(cores, demanded, strict=True)
+                if condition.admits(name, point)
             ]
-            found = _larger(found, sum((core.cost for core in reading), FREE))
-        if best is None or found.rho < best.rho:
-            best = found
+            largest = _larger(largest, sum((core.cost for core in reading), FREE))
+        if best is None or largest.rho < best.rho:
+            best = largest
     if best is None or best.rho >= total.rho:
         table, column = schema.unit
         needed = (

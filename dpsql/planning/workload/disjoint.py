@@ -59,10 +59,10 @@ def conditions(core: Core, schema: Schema) -> UnitConditions:
     """The conditions of a core on the unit itself, and on columns of the unit's own table,
     whose key is checked.
     """
-    found: dict[str, list[tuple[ColumnRef, Expression]]] = {}
+    by_column: dict[str, list[tuple[ColumnRef, Expression]]] = {}
     for name, column, condition in _demanded(core.relation, core.unit, schema):
-        found.setdefault(name, []).append((column, condition))
-    return UnitConditions({name: tuple(pairs) for name, pairs in found.items()})
+        by_column.setdefault(name, []).append((column, condition))
+    return UnitConditions({name: tuple(pairs) for name, pairs in by_column.items()})
 
 
 def determined(schema: Schema) -> bool:
@@ -74,7 +74,7 @@ def determined(schema: Schema) -> bool:
 
 def points(every: Sequence[UnitConditions], name: str) -> list[Point]:
     """Values of a column, one at least of each kind that the conditions tell apart, and NULL."""
-    pairs = [pair for each in every for pair in each.demanded.get(name, ())]
+    pairs = [pair for conditions_ in every for pair in conditions_.demanded.get(name, ())]
     constants = [_point(literal) for _, condition in pairs for literal in _literals(condition)]
     kind = pairs[0][0].type.kind if pairs else "text"
     if kind == "boolean":
@@ -103,17 +103,17 @@ def _demanded(
     for scan in scans:
         if scan.unit is None or (scan.unit.relation, scan.unit.name) not in tied:
             continue
-        own = scan.table == schema.unit_table and determined(schema)
+        of_unit_table = scan.table == schema.unit_table and determined(schema)
         for condition in known:
-            read = set(columns(condition))
-            if len(read) != 1:
+            read_columns = set(columns(condition))
+            if len(read_columns) != 1:
                 continue
-            (column,) = read
+            (column,) = read_columns
             if _meets_the_cut(condition, scan, column):
                 continue
             if column == scan.unit:
                 yield UNIT, column, condition
-            elif own and column.relation == scan.alias:
+            elif of_unit_table and column.relation == scan.alias:
                 yield f"{scan.table}.{column.name}", column, condition
     for inner in subqueries:
         child_unit = unit_of(inner.child)
@@ -125,9 +125,9 @@ def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool
     """Whether the column is a text of which a scan reads so few characters that longer ones may
     become a constant's.
     """
-    read = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
+    characters = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
     texts = [literal.value for literal in _literals(condition) if isinstance(literal.value, str)]
-    return read is not None and any(len(text) >= read for text in texts)
+    return characters is not None and any(len(text) >= characters for text in texts)
 
 
 def _collect(
@@ -144,12 +144,12 @@ def _collect(
         case Filter(child=child, condition=condition):
             known.extend(conjuncts(condition))
             _collect(child, known, scans, subqueries)
-        case Join(left=left, right=right, kind="inner", condition=condition):
+        case Join(left=first, right=second, kind="inner", condition=condition):
             known.extend(conjuncts(condition))
-            _collect(left, known, scans, subqueries)
-            _collect(right, known, scans, subqueries)
-        case Join(left=left, kind="left"):
-            _collect(left, known, scans, subqueries)
+            _collect(first, known, scans, subqueries)
+            _collect(second, known, scans, subqueries)
+        case Join(left=outer, kind="left"):
+            _collect(outer, known, scans, subqueries)
         case _:
             pass  # nothing is known of the units of other relations, so that they may be any
 
@@ -161,11 +161,11 @@ def _tied(unit: ColumnRef, known: Iterable[Expression]) -> set[tuple[str, str]]:
     pairs = [
         [
             (side.relation, side.name)
-            for side in each.arguments
+            for side in equality.arguments
             if isinstance(side, ColumnRef) and side.identifies == UNIT
         ]
-        for each in known
-        if isinstance(each, Call) and each.function == "="
+        for equality in known
+        if isinstance(equality, Call) and equality.function == "="
     ]
     while len(tied) > before:
         before = len(tied)
@@ -182,26 +182,26 @@ def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
             return frozenset({point if isinstance(point, bool) else None})
         case Call(function="not", arguments=(inner,)):
             return frozenset(
-                None if each is None else not each for each in _truth(inner, column, point)
+                None if truth is None else not truth for truth in _truth(inner, column, point)
             )
         case Call(function="and" | "or" as function, arguments=arguments):
             sides = [_truth(argument, column, point) for argument in arguments]
-            return frozenset(_joined(function, each) for each in product(*sides))
-        case Call(function="is null", arguments=(ColumnRef() as read,)) if read == column:
+            return frozenset(_joined(function, truth) for truth in product(*sides))
+        case Call(function="is null", arguments=(ColumnRef() as tested,)) if tested == column:
             return frozenset({point is None})
-        case Call(function="in", arguments=(ColumnRef() as read, *options)) if read == column:
+        case Call(function="in", arguments=(ColumnRef() as tested, *options)) if tested == column:
             sides = [_compared("=", column, point, option) for option in options]
             return (
-                frozenset(_joined("or", each) for each in product(*sides))
+                frozenset(_joined("or", truth) for truth in product(*sides))
                 if len(sides) <= 12
                 else _one_of(sides)
             )
-        case Call(function=function, arguments=(ColumnRef() as read, other)) if (
-            read == column and function in _COMPARED
+        case Call(function=function, arguments=(ColumnRef() as tested, other)) if (
+            tested == column and function in _COMPARED
         ):
             return _compared(function, column, point, other)
-        case Call(function=function, arguments=(other, ColumnRef() as read)) if (
-            read == column and function in _TURNED
+        case Call(function=function, arguments=(other, ColumnRef() as tested)) if (
+            tested == column and function in _TURNED
         ):
             return _compared(_TURNED[function], column, point, other)
         case _:
@@ -266,6 +266,6 @@ def _point(other: Expression) -> Point:
             return Fraction(value.toordinal())
         case str() as value:
             plain = unicodedata.normalize("NFKD", value).casefold()
-            return "".join(each for each in plain if not unicodedata.combining(each))
+            return "".join(character for character in plain if not unicodedata.combining(character))
         case _:
             return None

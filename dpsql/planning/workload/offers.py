@@ -83,8 +83,8 @@ class PricedWorkload:
         """The named offer, or the best one; KeyError where there is none of that name."""
         if accountant is None or not self.offers:
             return self.best
-        found = {offer.accountant: offer for offer in self.offers}
-        return found[accountant]
+        by_name = {offer.accountant: offer for offer in self.offers}
+        return by_name[accountant]
 
     @property
     def rows(
@@ -123,11 +123,11 @@ class PricedWorkload:
         best = self.best
         for offer in self.offers:
             name = offer.accountant + (" *" if offer is best else "")
-            left = "too much" if offer.left is None else f"{float(offer.left):.1%}"
+            remaining_ = "too much" if offer.left is None else f"{float(offer.left):.1%}"
             if offer.cost is None or offer.epsilon is None:
                 cells.append((name, "—", offer.why, ""))
             else:
-                cells.append((name, shown(offer.epsilon), _said(offer.cost), left))
+                cells.append((name, shown(offer.epsilon), _said(offer.cost), remaining_))
         widths = [max(len(row[index]) for row in cells if row[3]) for index in range(3)]
         for row in cells:
             padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -148,16 +148,16 @@ def priced(
     """
     bought = tuple(plan for plan, status in zip(plans, statuses, strict=True) if status == "bought")
     budget = remaining.standings[0].budget
-    own = budget.delta_selection * BLOCK_SHARE if delta is None else delta
-    if own > budget.delta_selection:
+    block_delta = budget.delta_selection * BLOCK_SHARE if delta is None else delta
+    if block_delta > budget.delta_selection:
         aside = (
             f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks"
         )
-        raise DataError(f"{aside}, and this block would use {shown(own)}")
+        raise DataError(f"{aside}, and this block would use {shown(block_delta)}")
     if not bought:
         return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, ())
     offers = (
-        _offer(theorem, Block(bought, theorem, schema, own), budget.delta, remaining)
+        _offer(theorem, Block(bought, theorem, schema, block_delta), budget.delta, remaining)
         for theorem in THEOREMS.values()
     )
     return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))

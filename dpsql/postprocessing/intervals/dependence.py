@@ -120,17 +120,17 @@ class ColumnScope:
         name = fold(column.name)
         table = fold(column.table)
         return [
-            each
+            column_
             for source in self.sources
             if table in ("", source.name)
-            for each in source.columns or ()
-            if each.name == name
+            for column_ in source.columns or ()
+            if column_.name == name
         ]
 
     def without(self, name: str) -> ColumnScope:
         """The scope of the item of that name, which does not mean itself."""
         return replace(
-            self, items={each: item for each, item in self.items.items() if each != name}
+            self, items={other: item for other, item in self.items.items() if other != name}
         )
 
 
@@ -191,9 +191,9 @@ def _column_dependence(
 ) -> Dependence:
     name = fold(column.name)
     table = fold(column.table)
-    found = [each.dependence for each in scope.named(column)]
-    if found:
-        return Dependence.CHOSEN if scope.chosen_rows and any(found) else max(found)
+    dependences = [source_column.dependence for source_column in scope.named(column)]
+    if dependences:
+        return Dependence.CHOSEN if scope.chosen_rows and any(dependences) else max(dependences)
     if not table and name in scope.items:
         return dependence_of(scope.items[name], scope.without(name), subquery)
     return Dependence.CHOSEN
@@ -203,23 +203,23 @@ def origin_of(node: exp.Expr, scope: ColumnScope) -> CellOrigin | None:
     """The expression over the columns of one released row; None where it reads more, or less."""
     if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
         return None
-    found: list[CellOrigin | None] = []
+    origins: list[CellOrigin | None] = []
 
-    def substituted(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column):
-            return part
-        having = scope.named(part)
-        name = fold(part.name)
-        if not having and not part.table and name in scope.items:
+    def substituted(node_: exp.Expr) -> exp.Expr:
+        if not isinstance(node_, exp.Column):
+            return node_
+        having = scope.named(node_)
+        name = fold(node_.name)
+        if not having and not node_.table and name in scope.items:
             item = origin_of(scope.items[name], scope.without(name))
-            found.append(item)
+            origins.append(item)
         else:
-            found.append(having[0].origin if len(having) == 1 else None)
-        inner = part if found[-1] is None else found[-1].expression
+            origins.append(having[0].origin if len(having) == 1 else None)
+        inner = node_ if origins[-1] is None else origins[-1].expression
         return inner.copy() if isinstance(inner, exp.Column) else exp.Paren(this=inner.copy())
 
     expression = node.copy().transform(substituted)
-    rows = {None if origin is None else origin.row for origin in found}
+    rows = {None if origin is None else origin.row for origin in origins}
     (row,) = rows if len(rows) == 1 else (None,)
     return None if row is None else CellOrigin(row, expression.unnest())
 
@@ -235,13 +235,13 @@ def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDepen
         exp.column(name.copy()) for join in joins for name in join.args.get("using") or ()
     ]
     by += [join.args.get("on") for join in joins]
-    by += [select.args.get(part) for part in ("where", "having", "qualify")]
+    by += [select.args.get(clause) for clause in ("where", "having", "qualify")]
     if group is not None:
         by += [_resolve_ordinal(expression, select) for expression in group.expressions]
         by += [
-            each
-            for part in ("rollup", "cube", "grouping_sets")
-            for each in group.args.get(part) or ()
+            expression_
+            for clause in ("rollup", "cube", "grouping_sets")
+            for expression_ in group.args.get(clause) or ()
         ]
         by += [
             item

@@ -39,7 +39,7 @@ def with_ends(
         shapes: what the released tables are.
     """
     query = shell.copy()
-    found = dict[tuple[str, str], IntervalEndColumns]()
+    ends_by_expression = dict[tuple[str, str], IntervalEndColumns]()
 
     def replaced(select: exp.Select, scope: ColumnScope, ways: RowPaths) -> None:
         for call in list(
@@ -57,9 +57,11 @@ def with_ends(
                 _refuse(call)
             kinds = column_types(shapes[table])
             kind = "DOUBLE" if origin.aggregate is None else end_type(kinds[f"a{origin.aggregate}"])
-            ends = found.setdefault(
+            ends = ends_by_expression.setdefault(
                 (table, sql),
-                IntervalEndColumns(table, sql, len(found), origin.aggregate, type=kind),
+                IntervalEndColumns(
+                    table, sql, len(ends_by_expression), origin.aggregate, type=kind
+                ),
             )
             call.replace(carried(ends.columns[side], origin.row, ways[origin.row]))
 
@@ -68,7 +70,7 @@ def with_ends(
     for call in query.find_all(exp.Anonymous):
         if interval_end(call) is not None:
             _refuse(call)
-    return query, tuple(found.values())
+    return query, tuple(ends_by_expression.values())
 
 
 def _refuse(call: exp.Anonymous) -> NoReturn:

@@ -67,11 +67,17 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     result = list[KnownNoise]()
     for index, aggregate in enumerate(shape.aggregates):
         ranks = aggregate.ranks
-        shown = thresholded and aggregate.function is UNITS
-        own = ranks is not None and (
+        is_threshold_count = thresholded and aggregate.function is UNITS
+        ends_only = ranks is not None and (
             ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{index}"])
         )
-        most = KnownNoise.ENDS if own else KnownNoise.DRAWS if shown else KnownNoise.FORM
+        most = (
+            KnownNoise.ENDS
+            if ends_only
+            else KnownNoise.DRAWS
+            if is_threshold_count
+            else KnownNoise.FORM
+        )
         result.append(min(aggregate.function.known_noise, most, before))
     return result
 
@@ -96,14 +102,14 @@ def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
     """An expression over a released row's columns whose interval is exact,
     as it reads one aggregate, or sums alone.
     """
-    found = arithmetic(sql)
-    if found is None:
+    form = arithmetic(sql)
+    if form is None:
         return None
-    places = {place for place in {**found.above, **found.below} if place is not None}
-    alone = len(places) == 1 and found.below == ONE
+    places = {index for index in {**form.above, **form.below} if index is not None}
+    alone = len(places) == 1 and form.below == ONE
     least = KnownNoise.ENDS if alone else KnownNoise.FORM
     known = known_noises(shape)
-    return found if all(known[index] >= least for index in places) else None
+    return form if all(known[index] >= least for index in places) else None
 
 
 @lru_cache(maxsize=1024)
@@ -138,8 +144,12 @@ def divisors(sql: str) -> tuple[str, ...]:
     >>> divisors('"a0" * "a1" / NULLIF("a2", 0) + "a1" / "k0"')
     ('NULLIF("a2", 0)',)
     """
-    found = [node.expression.unnest() for node in SANDBOX.parse(sql).find_all(exp.Div, exp.IntDiv)]
-    return tuple(SANDBOX.write(each) for each in found if not _is_public(each))
+    denominators = [
+        node.expression.unnest() for node in SANDBOX.parse(sql).find_all(exp.Div, exp.IntDiv)
+    ]
+    return tuple(
+        SANDBOX.write(denominator) for denominator in denominators if not _is_public(denominator)
+    )
 
 
 def _is_public(node: exp.Expr) -> bool:
@@ -165,9 +175,9 @@ def _monotone_part(node: exp.Expr) -> exp.Expr | None:
 
 def _quotient(node: exp.Expr) -> ExactForm | None:
     """The node as a sum of aggregates or as a quotient of two such sums."""
-    whole = _sum(node)
-    if whole is not None or not isinstance(node, exp.Div):
-        return None if whole is None else ExactForm(whole, ONE)
+    total = _sum(node)
+    if total is not None or not isinstance(node, exp.Div):
+        return None if total is None else ExactForm(total, ONE)
     above = _sum(node.this)
     below = _sum(node.expression)
     return (
@@ -208,22 +218,22 @@ def _sum(node: exp.Expr) -> LinearSum | None:
             return None
 
 
-def _added(left: LinearSum | None, right: LinearSum | None, factor: Fraction) -> LinearSum | None:
+def _added(first: LinearSum | None, right: LinearSum | None, factor: Fraction) -> LinearSum | None:
     """One sum and the other times the factor."""
-    if left is None or right is None:
+    if first is None or right is None:
         return None
-    places = {**left, **right}
+    places = {**first, **right}
     added = {
-        index: left.get(index, Fraction(0)) + factor * right.get(index, Fraction(0))
+        index: first.get(index, Fraction(0)) + factor * right.get(index, Fraction(0))
         for index in places
     }
-    return {place: each for place, each in added.items() if each}
+    return {index: factor_ for index, factor_ in added.items() if factor_}
 
 
 def _constant(node: exp.Expr) -> Fraction | None:
     """The number that the node is; None where it reads an aggregate."""
-    found = _sum(node)
-    return None if found is None or set(found) - {None} else found.get(None, Fraction(0))
+    terms = _sum(node)
+    return None if terms is None or set(terms) - {None} else terms.get(None, Fraction(0))
 
 
 def exact_intervals(
@@ -235,9 +245,9 @@ def exact_intervals(
     form = exact_form(sql, table.shape)
     if form is None:
         return [None] * len(rows)
-    wanted = sorted({row for row in rows if isinstance(row, int)})
-    found = {row: _interval(table, row, form, confidence) for row in wanted}
-    ends = {row: interval for row, interval in found.items() if interval is not None}
+    numbers = sorted({row for row in rows if isinstance(row, int)})
+    intervals_by_row = {row: _interval(table, row, form, confidence) for row in numbers}
+    ends = {row: interval for row, interval in intervals_by_row.items() if interval is not None}
     if form.around is not None and ends:
         ends = _through_function(sandbox, form.around, ends)
     return [ends.get(row) if isinstance(row, int) else None for row in rows]
@@ -247,11 +257,11 @@ def _interval(
     table: AnyReleasedTable, row: int, form: ExactForm, confidence: float
 ) -> ConfidenceInterval | None:
     """That of one aggregate moved and scaled, of a sum, or Fieller's set of a quotient of sums."""
-    factors = [(place, factor) for place, factor in form.above.items() if place is not None]
+    factors = [(at, factor) for at, factor in form.above.items() if at is not None]
     if form.below == ONE and len(factors) == 1:
-        (place, factor) = factors[0]
+        (index, factor) = factors[0]
         constant = float(form.above.get(None, 0))
-        known = table.intervals[row][place]
+        known = table.intervals[row][index]
         low, high = (
             sorted(float(factor) * end for end in known) if known is not None else (None, None)
         )
@@ -270,10 +280,12 @@ def _interval(
 def _form(
     table: AnyReleasedTable, row: int, total: LinearSum, confidence: float
 ) -> LinearForm | None:
-    forms = {place: table.form(row, place, confidence) for place in total if place is not None}
-    parts = [form * float(total[place]) for place, form in forms.items() if form is not None]
-    whole = sum(parts[1:], parts[0] if parts else LinearForm(0.0)).plus(float(total.get(None, 0)))
-    return whole if len(parts) == len(forms) else None
+    forms = {index: table.form(row, index, confidence) for index in total if index is not None}
+    parts = [form * float(total[index]) for index, form in forms.items() if form is not None]
+    combined = sum(parts[1:], parts[0] if parts else LinearForm(0.0)).plus(
+        float(total.get(None, 0))
+    )
+    return combined if len(parts) == len(forms) else None
 
 
 def _through_function(
@@ -288,8 +300,8 @@ def _through_function(
     sandbox.insert(_POINTS, [[row for row, _ in ends], [end for _, end in ends]], types)
     value = f"TRY(TRY_CAST({around} AS DOUBLE))"
     number = f"FILTER (WHERE NOT isnan({value}))"
-    found = sandbox.execute(
+    images = sandbox.execute(
         f'SELECT "row", min({value}) {number}, max({value}) {number}, count({value}) {number} '
         f'FROM released."{_POINTS}" GROUP BY "row"'
     )
-    return {row: (low, high) if known == 2 else EVERYTHING for row, low, high, known in found}
+    return {row: (low, high) if known == 2 else EVERYTHING for row, low, high, known in images}

@@ -79,21 +79,21 @@ class Lineage:
         """The columns of a query."""
         match query:
             case exp.Subquery() if not query.args.get("pivots"):
-                found = self.query(query.this)
+                lineage = self.query(query.this)
             case exp.SetOperation():
-                found = self._set_operation(query)
+                lineage = self._set_operation(query)
             case exp.Select():
                 return self._select(query)
             case _:
                 return QueryLineage()
-        return replace(found, chosen_rows=found.chosen_rows or is_limited(query))
+        return replace(lineage, chosen_rows=lineage.chosen_rows or is_limited(query))
 
     def _subquery(self, query: exp.Query) -> Dependence:
         """How the value of a subquery depends on noise."""
-        found = self.query(query)
-        if found.columns is None or found.chosen_rows:
+        lineage = self.query(query)
+        if lineage.columns is None or lineage.chosen_rows:
             return Dependence.CHOSEN
-        return max((column.dependence for column in found.columns), default=Dependence.PUBLIC)
+        return max((column.dependence for column in lineage.columns), default=Dependence.PUBLIC)
 
     def _select(self, select: exp.Select) -> QueryLineage:
         ways = RowPaths()
@@ -127,7 +127,7 @@ class Lineage:
 
     def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
         """The columns of the SELECT list."""
-        found: list[SourceColumn] = []
+        result: list[SourceColumn] = []
         for index, item in enumerate(select.expressions):
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star):
@@ -136,68 +136,81 @@ class Lineage:
                 )
                 if many is None:
                     return None
-                found += many
-            elif any(not isinstance(each.parent, exp.AggFunc) for each in item.find_all(exp.Star)):
+                result += many
+            elif any(
+                not isinstance(star_.parent, exp.AggFunc) for star_ in item.find_all(exp.Star)
+            ):
                 return None
             else:
                 name = fold(item.alias_or_name) or f"column{index}"
                 known = dependence_of(item, scope, self._subquery)
-                found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
-        return tuple(found)
+                result.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
+        return tuple(result)
 
     def _set_operation(self, query: exp.SetOperation) -> QueryLineage:
-        left = self.query(query.this)
+        first = self.query(query.this)
         right = self.query(query.expression)
         known = (
-            left.columns is not None and right.columns is not None and not query.args.get("by_name")
+            first.columns is not None
+            and right.columns is not None
+            and not query.args.get("by_name")
         )
-        if not known or len(left.columns or ()) != len(right.columns or ()):
+        if not known or len(first.columns or ()) != len(right.columns or ()):
             return QueryLineage()
-        pairs = zip(left.columns or (), right.columns or (), strict=True)
+        pairs = zip(first.columns or (), right.columns or (), strict=True)
         columns = tuple(
-            SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs
+            SourceColumn(column.name, max(column.dependence, other.dependence))
+            for column, other in pairs
         )
         compared = not isinstance(query, exp.Union) and any(column.dependence for column in columns)
-        return QueryLineage(columns, left.chosen_rows or right.chosen_rows or compared)
+        return QueryLineage(columns, first.chosen_rows or right.chosen_rows or compared)
 
     def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
         """A source with its columns; those of a PIVOT are not known."""
         name = fold(node.alias_or_name)
         names = alias_columns(node)
-        here = (select, node.alias_or_name)
+        step = (select, node.alias_or_name)
         if node.args.get("pivots"):
             return Source(name, chosen_rows=True)
         match node:
             case exp.Table() if node.db == "released":
                 self.tables.append(node.name)
-                place = len(self.tables) - 1
-                ways[place] = (here,)
-                own = self._released.get(node.name, {})
+                number = len(self.tables) - 1
+                ways[number] = (step,)
+                dependences = self._released.get(node.name, {})
                 return Source(
                     name,
                     [
-                        SourceColumn(each, known, CellOrigin(place, exp.column(each, quoted=True)))
-                        for each, known in own.items()
+                        SourceColumn(
+                            column_name,
+                            known,
+                            CellOrigin(number, exp.column(column_name, quoted=True)),
+                        )
+                        for column_name, known in dependences.items()
                     ],
                 )
             case exp.Table() if not names and fold(node.name) in self._public:
                 public = self._public[fold(node.name)]
                 return Source(
-                    name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in public]
+                    name,
+                    [SourceColumn(fold(column_name), Dependence.PUBLIC) for column_name in public],
                 )
             case exp.Values() if names and node.find(exp.Query, exp.Column) is None:
-                return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in names])
+                return Source(
+                    name,
+                    [SourceColumn(fold(column_name), Dependence.PUBLIC) for column_name in names],
+                )
             case exp.Subquery():
                 inner = self.query(node.this)
                 chosen = inner.chosen_rows or is_limited(node)
                 if inner.columns is None or len(names) > len(inner.columns):
                     return Source(name, chosen_rows=chosen)
-                behind = inner.ways if name else None
-                ways.update({place: (*way, here) for place, way in (behind or {}).items()})
+                inner_ways = inner.ways if name else None
+                ways.update({source: (*way, step) for source, way in (inner_ways or {}).items()})
                 called = [*names, *(column.name for column in inner.columns[len(names) :])]
                 columns = [
                     replace(
-                        column, name=fold(new), origin=None if behind is None else column.origin
+                        column, name=fold(new), origin=None if inner_ways is None else column.origin
                     )
                     for new, column in zip(called, inner.columns, strict=True)
                 ]
@@ -219,7 +232,7 @@ def _starred(
     )
     if renamed or any(source.columns is None for source in sources):
         return None
-    left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+    left_out = {fold(column_.name) for column_ in star.args.get("except_") or ()}
     merged = (
         set()
         if table
@@ -227,7 +240,7 @@ def _starred(
     )
     result: list[SourceColumn] = []
     for source in sources:
-        known = left_out | ({each.name for each in result} & merged)
+        known = left_out | ({column_.name for column_ in result} & merged)
         result += [column for column in source.columns or () if column.name not in known]
     return result
 
@@ -257,20 +270,24 @@ def trace(
     copy = query.copy()
     lineage = Lineage(released, public)
     single = isinstance(copy, exp.Select) and not is_grouped(copy)
-    shown = _shown_part(copy, single)
-    for part in shown:
-        copy.set(part, None)
-    found = lineage.query(copy)
-    ways = found.ways if single and found.ways and found.columns is not None else RowPaths()
-    for place, way in ways.items():
-        copy.append("expressions", carried("row", place, way))
+    clauses = _shown_part(copy, single)
+    for clause in clauses:
+        copy.set(clause, None)
+    lineage_ = lineage.query(copy)
+    ways = (
+        lineage_.ways if single and lineage_.ways and lineage_.columns is not None else RowPaths()
+    )
+    for row_number, way in ways.items():
+        copy.append("expressions", carried("row", row_number, way))
     all_rows = copy.copy()
-    for part, node in shown.items():
-        copy.set(part, node)
+    for clause, node in clauses.items():
+        copy.set(clause, node)
     numbers = {way: number for number, way in enumerate(ways)}
     columns = list[SourceColumn]()
-    for column in found.columns or ():
-        known = Dependence.CHOSEN if found.chosen_rows and column.dependence else column.dependence
+    for column in lineage_.columns or ():
+        known = (
+            Dependence.CHOSEN if lineage_.chosen_rows and column.dependence else column.dependence
+        )
         origin = (
             replace(column.origin, row=numbers[column.origin.row])
             if ways and column.origin
@@ -287,7 +304,7 @@ def columns_of_shown_groups(
     public: Mapping[str, Sequence[str]],
 ) -> frozenset[int]:
     """The columns of the result that depend on which groups of the tables are shown."""
-    shown_alone = {f"core{place}" for place in evident.partial - evident.complete}
+    shown_alone = {f"core{number}" for number in evident.partial - evident.complete}
     chosen = {
         name: {
             column: Dependence.CHOSEN if name in shown_alone or column == PRESENT else known
@@ -321,4 +338,4 @@ def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
         and where.find(exp.Query) is None
     ):
         parts.append("where")
-    return {part: query.args[part] for part in parts if query.args.get(part) is not None}
+    return {clause: query.args[clause] for clause in parts if query.args.get(clause) is not None}

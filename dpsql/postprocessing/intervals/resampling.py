@@ -82,14 +82,16 @@ def resampled_query(
         for index, column in enumerate(columns)
         if not column.is_read_off and is_number(column.type)
     ]
-    wanted = tuple(number for number in numbers if depending[number] is Dependence.SMOOTH)
+    smooth = tuple(number for number in numbers if depending[number] is Dependence.SMOOTH)
     without = tuple(number for number in numbers if depending[number] is Dependence.CHOSEN)
-    if not tables or not (wanted or without):
+    if not tables or not (smooth or without):
         return None
     depending += [Dependence.PUBLIC] * len(traced.tables)
-    known = tuple(index for index, each in enumerate(depending) if each is Dependence.PUBLIC)
-    sql = _on_samples(query, wanted, known, len(depending), shapes=shapes) if wanted else ""
-    return Resampling(sql, wanted, known, tables, without=without)
+    known = tuple(
+        index for index, dependence in enumerate(depending) if dependence is Dependence.PUBLIC
+    )
+    sql = _on_samples(query, smooth, known, len(depending), shapes=shapes) if smooth else ""
+    return Resampling(sql, smooth, known, tables, without=without)
 
 
 def resampled_intervals(
@@ -112,25 +114,32 @@ def resampled_intervals(
         _put_samples(sandbox, name, tables[name], samples, confidence=confidence)
     tails = {":low": repr((1 - confidence) / 2), ":high": repr((1 + confidence) / 2)}
     try:
-        found = sandbox.execute(
+        sampled_rows = sandbox.execute(
             plan.sql.replace(":low", tails[":low"]).replace(":high", tails[":high"])
         )
     except (PostProcessingFailed, PostProcessingStopped):
         return None
     width = len(plan.known)
     seen = {
-        _identity(each[:width]): [each[at : at + 3] for at in range(width + 1, len(each), 3)]
-        for each in found
-        if each[width] == samples
+        _identity(sampled_row[:width]): [
+            sampled_row[at : at + 3] for at in range(width + 1, len(sampled_row), 3)
+        ]
+        for sampled_row in sampled_rows
+        if sampled_row[width] == samples
     }
     varying = [
         at
         for at, _ in enumerate(plan.wanted)
-        if any(each[width + 1 + 3 * at] != each[width + 2 + 3 * at] for each in found)
+        if any(
+            sampled_row[width + 1 + 3 * at] != sampled_row[width + 2 + 3 * at]
+            for sampled_row in sampled_rows
+        )
     ]
     places_of: dict[object, list[int]] = {}
     for number, row in enumerate(rows):
-        places_of.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
+        places_of.setdefault(
+            _identity([row[column_number] for column_number in plan.known]), []
+        ).append(number)
     intervals = {}
     for identity, numbers in places_of.items():
         for at in varying if len(numbers) == 1 and identity in seen else ():
@@ -167,7 +176,7 @@ def _put_samples(
 
 def _on_samples(
     query: exp.Query,
-    wanted: Sequence[int],
+    resampled: Sequence[int],
     known: Sequence[int],
     width: int,
     shapes: Mapping[str, Core | Cube],
@@ -186,8 +195,8 @@ def _on_samples(
                 exp.Subquery(this=_sample_of(node.name, shapes[node.name]), alias=alias.copy())
             )
     names = ", ".join(f"c{index}" for index in range(width))
-    keys = [f"c{place}" for place in known]
-    figures = [percentile for place in wanted for percentile in _percentiles(f"c{place}")]
+    keys = [f"c{number}" for number in known]
+    figures = [percentile for number in resampled for percentile in _percentiles(f"c{number}")]
     return (
         f"SELECT {', '.join([*keys, 'count(*)', *figures])} "
         f'FROM released."{_SAMPLES}", LATERAL ({SANDBOX.write(query)}) '
@@ -204,7 +213,7 @@ def _percentiles(column: str) -> list[str]:
     """
     value = f"TRY_CAST({column} AS DOUBLE)"
     number = f"FILTER (WHERE NOT isnan({value}))"
-    ends = [f"quantile_cont({value}, {part}) {number}" for part in (":low", ":high")]
+    ends = [f"quantile_cont({value}, {tail}) {number}" for tail in (":low", ":high")]
     infinite = " OR ".join(f"isinf({end})" for end in ends)
     low, high = (
         f"CASE WHEN {infinite} THEN {side}({value}) {number} ELSE {end} END"
@@ -217,10 +226,10 @@ def _sample_of(name: str, shape: Core | Cube) -> exp.Expr:
     """The released table on the sample that the query is run on;
     what is not drawn again is as it was released.
     """
-    again = [f'"a{place}"' for place in drawn_again(shape)]
+    again = [f'"a{index}"' for index in drawn_again(shape)]
     listed = [
         "t.*" + (f" EXCLUDE ({', '.join(again)})" if again else ""),
-        *(f"s.{each}" for each in again),
+        *(f"s.{column}" for column in again),
     ]
     drawn = f'released."{_sampled(name)}" AS s ON t."row" = s."row"'
     return SANDBOX.parse(

@@ -53,7 +53,7 @@ def released_columns(
             column: Dependence.PUBLIC if column[0] != "a" else Dependence.CHOSEN
             for column in column_types(shape)
         }
-        drawn = {f"a{place}": Dependence.SMOOTH for place in drawn_again(shape)}
+        drawn = {f"a{index}": Dependence.SMOOTH for index in drawn_again(shape)}
         result[name] = kinds | drawn | dict.fromkeys(end_types(name, ends), Dependence.CHOSEN)
     return result
 
@@ -63,8 +63,8 @@ def output_columns(
 ) -> tuple[OutputColumn, ...]:
     """The columns of a result, each with what its interval is read off or computed from."""
 
-    def column(place: int, name: str, sql_type: str) -> OutputColumn:
-        known = traced.columns[place] if traced.columns else None
+    def column(position: int, name: str, sql_type: str) -> OutputColumn:
+        known = traced.columns[position] if traced.columns else None
         origin = None if known is None else known.origin
         if known is None or origin is None:
             return OutputColumn(name, sql_type)
@@ -90,7 +90,7 @@ def output_columns(
             exact=exact,
         )
 
-    return tuple(column(index, *each) for index, each in enumerate(described))
+    return tuple(column(index, *name_and_type) for index, name_and_type in enumerate(described))
 
 
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
@@ -115,54 +115,65 @@ def intervals(
     ``resampled`` are those of cells that are not read off one released row. Where what such a cell
     is divided by may be 0, no finite interval is known to hold.
     """
-    found: list[Sequence[CellInterval | None]] = []
+    by_column: list[Sequence[CellInterval | None]] = []
     numbers = len(plan.columns) + 2 * len(plan.collection or ())
     many = len(rows) > MOST_ROWS
-    for index, each in enumerate(plan.columns):
+    for index, column_ in enumerate(plan.columns):
         sampled = [resampled.get((at, index)) for at in range(len(rows))]
-        if each.aggregate is None and each.computed is None:
-            found.append(sampled)
+        if column_.aggregate is None and column_.computed is None:
+            by_column.append(sampled)
             continue
-        table = tables[each.table]
-        behind = [row[numbers + each.row] for row in rows]
-        if each.aggregate is not None:
+        table = tables[column_.table]
+        row_numbers = [row[numbers + column_.row] for row in rows]
+        if column_.aggregate is not None:
             if noise_known(table.shape) is KnownNoise.NOTHING:
-                found.append([None] * len(rows))
+                by_column.append([None] * len(rows))
                 continue
-            own = _own(table, each.aggregate, each.type)
-            own = list(own) if len(behind) > len(own) // 4 else own
-            found.append([own[number] if isinstance(number, int) else None for number in behind])
-        elif each.exact and each.computed is not None:
-            found.append(
+            column_intervals = _own(table, column_.aggregate, column_.type)
+            column_intervals = (
+                list(column_intervals)
+                if len(row_numbers) > len(column_intervals) // 4
+                else column_intervals
+            )
+            by_column.append(
+                [
+                    column_intervals[number] if isinstance(number, int) else None
+                    for number in row_numbers
+                ]
+            )
+        elif column_.exact and column_.computed is not None:
+            by_column.append(
                 sampled
                 if many
                 else exact_intervals(
-                    sandbox, table, each.computed, behind, confidence=plan.confidence
+                    sandbox, table, column_.computed, row_numbers, confidence=plan.confidence
                 )
             )
         else:
-            for sql in divisors(each.computed or ""):
-                below = exact_intervals(sandbox, table, sql, behind, confidence=plan.confidence)
+            for sql in divisors(column_.computed or ""):
+                below = exact_intervals(
+                    sandbox, table, sql, row_numbers, confidence=plan.confidence
+                )
                 sampled = [
                     interval
                     and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
                     for interval, ends in zip(sampled, below, strict=True)
                 ]
-            found.append(sampled)
+            by_column.append(sampled)
     columns = [
-        [None if row[index] is None else ends for row, ends in zip(rows, own, strict=True)]
-        for index, own in enumerate(found)
+        [None if row[index] is None else ends for row, ends in zip(rows, cells, strict=True)]
+        for index, cells in enumerate(by_column)
     ]
     return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
 
 
-def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInterval | None]:
+def _own(table: AnyReleasedTable, index: int, sql_type: str) -> Sequence[CellInterval | None]:
     """The intervals of an aggregate as they were released: of numbers, of dates or timestamps,
     or of lists of these.
     """
-    curves = column(table.curves, place)
+    curves = column(table.curves, index)
     member = sql_type.removesuffix("[]")
-    values = column(table.aggregates, place)
+    values = column(table.aggregates, index)
     curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]
     if member != sql_type:
         lists = [
@@ -174,7 +185,7 @@ def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInt
             for list_ in lists
         ]
     if not is_date(sql_type):
-        return column(table.intervals, place)
+        return column(table.intervals, index)
     return [None if curve is None else date_ends(curve[0], sql_type) for curve in curves]
 
 
@@ -212,7 +223,7 @@ def end_values(
 def missing_intervals(
     plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: int, ran: bool
 ) -> tuple[str, ...]:
-    """One sentence for each reason why columns of numbers lack intervals.
+    """One sentence for output reason why columns of numbers lack intervals.
 
     Args:
         plan: that of the statement.
@@ -220,31 +231,31 @@ def missing_intervals(
         rows: how many its result has.
         ran: whether the shell came to its end on the samples, where it was run on them.
     """
-    said = list[str]()
+    notices = list[str]()
     resampling = plan.resampling
-    exact = [index for index, each in enumerate(plan.columns) if each.exact]
+    exact = [index for index, output in enumerate(plan.columns) if output.exact]
     if exact and rows > MOST_ROWS:
         why = f"what is computed of released rows has intervals on at most {MOST_ROWS:,} rows"
-        said.append(_said(plan, exact, f"{why}; ask for fewer groups at a time"))
+        notices.append(_said(plan, exact, f"{why}; ask for fewer groups at a time"))
     if resampling is None or not rows:
-        return tuple(said)
-    behind = sum(len(tables[name].keys) for name in resampling.tables)
-    if resampling.wanted and behind > MOST_RESAMPLED_ROWS:
+        return tuple(notices)
+    released_rows = sum(len(tables[name].keys) for name in resampling.tables)
+    if resampling.wanted and released_rows > MOST_RESAMPLED_ROWS:
         why = (
-            f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
+            f"it takes {released_rows:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
             "for fewer groups at a time"
         )
-        said.append(_said(plan, resampling.wanted, why))
+        notices.append(_said(plan, resampling.wanted, why))
     elif resampling.wanted and not ran:
         why = "run on samples of the noise, the part of the statement over released rows fails"
-        said.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
+        notices.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
     if resampling.without:
         why = (
             "noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
             "drawn again, and no interval would hold as often as it says"
         )
-        said.append(_said(plan, resampling.without, why))
-    return tuple(said)
+        notices.append(_said(plan, resampling.without, why))
+    return tuple(notices)
 
 
 def _said(plan: Plan, places: Sequence[int], why: str) -> str:
@@ -257,13 +268,13 @@ def groups_left_open(intervals: bool, thresholded: bool) -> str:
 
     They are above a threshold, or noise leaves open whether others have rows.
     """
-    said = "noise leaves open which small groups have rows; this answer is made of those that seem to have some"
+    notice = "noise leaves open which small groups have rows; this answer is made of those that seem to have some"
     if thresholded:
-        said = "this answer is made of large groups alone"
+        notice = "this answer is made of large groups alone"
     if not intervals:
-        said += ", so that what is made of several groups has no interval"
+        notice += ", so that what is made of several groups has no interval"
     return (
-        said
+        notice
         if thresholded
-        else f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
+        else f"{notice}; SET dpsql.empty_groups = show reads all groups, with rows or without"
     )

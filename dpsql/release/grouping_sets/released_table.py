@@ -49,7 +49,7 @@ NOTHING: Mapping[KeyPlaces, NullPlaces] = MappingProxyType({})
 def present_groups(
     cube: Cube,
     tables: Sequence[ReleasedTable],
-    made: Mapping[KeyPlaces, list[LevelGroup]],
+    groups_by_keys: Mapping[KeyPlaces, list[LevelGroup]],
     evident: Mapping[KeyPlaces, NullPlaces],
     confidence: float,
 ) -> dict[KeyPlaces, list[LevelGroup]]:
@@ -59,31 +59,31 @@ def present_groups(
     places of keys groups without NULL at these are all there. A group is near the threshold if all
     that shows it is.
     """
-    found: dict[KeyPlaces, set[Any]] = {}
+    present: dict[KeyPlaces, set[Any]] = {}
     sure: dict[KeyPlaces, set[Any]] = {}
-    for keys in sorted(made, key=len, reverse=True):
-        own = {
+    for keys in sorted(groups_by_keys, key=len, reverse=True):
+        without_evidence = {
             _identity(group)
-            for group in made[keys]
+            for group in groups_by_keys[keys]
             if not _needs_evidence(group.keys, evident.get(keys, ()))
         }
-        told, near = (
+        with_evidence, near = (
             _with_evidence(cube, tables, keys, confidence) if keys in evident else (set(), set())
         )
-        parts = [finer for finer in found if keys in evident and set(keys) < set(finer)]
-        found[keys] = (own | told).union(
-            *(_projected(found[finer], finer, keys) for finer in parts)
+        parts = [finer for finer in present if keys in evident and set(keys) < set(finer)]
+        present[keys] = (without_evidence | with_evidence).union(
+            *(_projected(present[finer], finer, keys) for finer in parts)
         )
-        sure[keys] = (own | (told - near)).union(
+        sure[keys] = (without_evidence | (with_evidence - near)).union(
             *(_projected(sure[finer], finer, keys) for finer in parts)
         )
     return {
         keys: [
             replace(group, near=_identity(group) not in sure[keys])
             for group in groups
-            if _identity(group) in found[keys]
+            if _identity(group) in present[keys]
         ]
-        for keys, groups in made.items()
+        for keys, groups in groups_by_keys.items()
     }
 
 
@@ -104,7 +104,7 @@ def _with_evidence(
     absent = tables[core].absent
     near = tables[core].near(confidence)
     return {name for index, name in enumerate(names) if index not in absent}, {
-        names[place] for place in near
+        names[index] for index in near
     }
 
 
@@ -129,11 +129,11 @@ class CubeTable:
     @cached_property
     def keys(self) -> tuple[GroupKey, ...]:
         """The keys of each row, those that it is a total over NULL."""
-        found = []
+        rows = []
         for level, group in self.groups:
-            own = dict(zip(self.shape.levels[level].keys, group.keys, strict=True))
-            found.append(tuple(own.get(index) for index in range(len(self.shape.keys))))
-        return tuple(found)
+            by_key = dict(zip(self.shape.levels[level].keys, group.keys, strict=True))
+            rows.append(tuple(by_key.get(index) for index in range(len(self.shape.keys))))
+        return tuple(rows)
 
     @cached_property
     def totals(self) -> tuple[tuple[int, ...], ...]:
@@ -162,7 +162,9 @@ class CubeTable:
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise."""
         level, group = self.groups[row]
-        own = None if group.row is None else self._table(level).draws(group.row, count, confidence)
+        measured = (
+            None if group.row is None else self._table(level).draws(group.row, count, confidence)
+        )
         finest = self._finest
         cells = [
             float(noisy) + _noise(variance, count) * float(step)
@@ -179,11 +181,11 @@ class CubeTable:
         result = []
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
-                place = finest.plan.core.aggregates.index(aggregate)
-                result.append(simulated(finest.plan.arithmetic(place), cells, group.halves))
+                index = finest.plan.core.aggregates.index(aggregate)
+                result.append(simulated(finest.plan.arithmetic(index), cells, group.halves))
             else:
-                assert own is not None
-                result.append(own[self._table(level).plan.core.aggregates.index(aggregate)])
+                assert measured is not None
+                result.append(measured[self._table(level).plan.core.aggregates.index(aggregate)])
         return result
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
@@ -243,13 +245,13 @@ class CubeTable:
         finest = self._finest
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
-                place = finest.plan.core.aggregates.index(aggregate)
+                index = finest.plan.core.aggregates.index(aggregate)
                 if of == "aggregates":
-                    yield group.shown[place]
-                elif of == "curves" or group.shown[place] is None:
+                    yield group.shown[index]
+                elif of == "curves" or group.shown[index] is None:
                     yield None
                 else:
-                    estimate = finest.plan.arithmetic(place)
+                    estimate = finest.plan.arithmetic(index)
                     known = interval(estimate, list(zip(group.cells, group.halves, strict=True)))
                     far = interval(
                         estimate, list(zip(group.cells, self._lower_halves(group), strict=True))
@@ -270,14 +272,16 @@ def cube_table(
     """The rows of all levels of the cube, as often as each was asked for;
     of ``evident`` ones the present groups.
     """
-    made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
+    groups = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
         finest = tables[cube.finest]
         sums = CombinedSums if isinstance(finest, CombinedTable) else LevelSums
-        made = sums(cube, tables, finest, confidence).groups(made)
+        groups = sums(cube, tables, finest, confidence).groups(groups)
     if evident:
-        made = present_groups(cube, tables, made, evident, confidence=confidence)
-    rows = [(index, group) for index, level in enumerate(cube.levels) for group in made[level.keys]]
+        groups = present_groups(cube, tables, groups, evident, confidence=confidence)
+    rows = [
+        (index, group) for index, level in enumerate(cube.levels) for group in groups[level.keys]
+    ]
     return CubeTable(cube, tuple(tables), tuple(rows))
 
 

@@ -87,21 +87,25 @@ class LevelSums:
         self._leaves = [self._consistent(index, column) for index, column in enumerate(cells)]
         self._spreads = [self._spreads_of(index) for index in range(len(cells))]
 
-    def groups(self, own: dict[KeyPlaces, list[LevelGroup]]) -> dict[KeyPlaces, list[LevelGroup]]:
+    def groups(
+        self, own_groups: dict[KeyPlaces, list[LevelGroup]]
+    ) -> dict[KeyPlaces, list[LevelGroup]]:
         """Every level's groups with their summed cells and what is shown of them."""
-        shown = self._shown_leaves()
-        return {keys: self._level(keys, own[keys], shown) for keys in self._cores}
+        leaf_values = self._shown_leaves()
+        return {keys: self._level(keys, own_groups[keys], leaf_values) for keys in self._cores}
 
     def _level(
-        self, keys: KeyPlaces, own: list[LevelGroup], shown: list[list[Any] | None]
+        self, keys: KeyPlaces, own_groups: list[LevelGroup], leaf_values: list[list[Any] | None]
     ) -> list[LevelGroup]:
         names, group_of = self._members[keys]
-        rows = {tuple(map(sort_key, group.keys)): group.row for group in own}
+        rows = {tuple(map(sort_key, group.keys)): group.row for group in own_groups}
         leaves: list[list[int]] = [[] for _ in names]
         for leaf, group in enumerate(group_of.tolist()):
             leaves[group].append(leaf)
         return [
-            self._group(keys, name, rows.get(tuple(map(sort_key, name))), members, shown=shown)
+            self._group(
+                keys, name, rows.get(tuple(map(sort_key, name))), members, leaf_values=leaf_values
+            )
             for name, members in zip(names, leaves, strict=True)
         ]
 
@@ -111,7 +115,7 @@ class LevelSums:
         name: GroupKey,
         row: int | None,
         leaves: list[int],
-        shown: list[list[Any] | None],
+        leaf_values: list[list[Any] | None],
     ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
         noises = [self._noise_of(keys, index, leaves) for index in range(len(sums))]
@@ -120,7 +124,7 @@ class LevelSums:
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
         for index in range(len(self._plan.estimates)):
-            parts = shown[index]
+            parts = leaf_values[index]
             sql_type = aggregate_type(self._plan.core.aggregates[index])
             if not is_additive(self._plan.core.aggregates[index]):
                 values.append(None)
@@ -130,33 +134,33 @@ class LevelSums:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
         return LevelGroup(name, row, sums, variances, halves=halves, shown=tuple(values))
 
-    def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
+    def _noise_of(self, keys: KeyPlaces, index: int, leaves: list[int]) -> tuple[float, Fraction]:
         """The variance of a group's sum, in steps of its cell,
         and half the width of its interval.
         """
-        spread = self._spread_of(keys, place, leaves)
-        return spread.variance, self._half_of(place, spread)
+        spread = self._spread_of(keys, index, leaves)
+        return spread.variance, self._half_of(index, spread)
 
     def _members_of(self, keys: KeyPlaces) -> tuple[list[GroupKey], NDArray[np.int64]]:
         """The groups of a level in the order of their keys,
         and for each group of the finest level the one it is in.
         """
         at = [self._whole.index(key) for key in keys]
-        found: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
-        projected = [tuple(row[place] for place in at) for row in self._finest.keys]
+        names: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
+        projected = [tuple(row[key] for key in at) for row in self._finest.keys]
         for name in [*(self._tables[keys].keys if keys in self._tables else ()), *projected]:
-            found.setdefault(tuple(map(sort_key, name)), name)
-        order = {name: number for number, name in enumerate(sorted(found))}
+            names.setdefault(tuple(map(sort_key, name)), name)
+        order = {name: number for number, name in enumerate(sorted(names))}
         group = np.array([order[tuple(map(sort_key, name))] for name in projected], dtype=np.int64)
-        return [found[name] for name in order], group
+        return [names[name] for name in order], group
 
-    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
+    def _measured_levels(self, index: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
         """The coarser levels that measured the same cell for themselves, in steps of the finest."""
-        cell = self._plan.cells[place].contribution.cell
-        step = self._steps[place]
+        cell = self._plan.cells[index].contribution.cell
+        step = self._steps[index]
         levels = []
         for keys, table in self._tables.items():
-            cells = [each.contribution.cell for each in table.plan.cells]
+            cells = [measured.contribution.cell for measured in table.plan.cells]
             if keys == self._whole or cell not in cells:
                 continue
             column = cells.index(cell)
@@ -171,13 +175,13 @@ class LevelSums:
             )
         return levels
 
-    def _consistent(self, place: int, column: list[Fraction]) -> list[Fraction]:
-        levels = [level for _, level in self._measured[place]]
+    def _consistent(self, index: int, column: list[Fraction]) -> list[Fraction]:
+        levels = [level for _, level in self._measured[index]]
         if not levels or not column:
             return column
-        step = self._steps[place]
+        step = self._steps[index]
         numbers = consistent(
-            np.array([float(each / step) for each in column]), self._variances[place], levels
+            np.array([float(number / step) for number in column]), self._variances[index], levels
         )
         return [Fraction(number) * step for number in numbers.tolist()]
 
@@ -185,55 +189,55 @@ class LevelSums:
         """What is shown of the finest groups for aggregates whose totals are sums of what is shown;
         else None.
         """
-        shown: list[list[Any] | None] = []
+        leaf_values: list[list[Any] | None] = []
         halves = self._plan.half_widths(self._confidence)[: len(self._leaves)]
         for estimate, aggregate in zip(
             self._plan.estimates, self._plan.core.aggregates, strict=True
         ):
             if not isinstance(estimate, SingleCell | CentredSum) or not is_additive(aggregate):
-                shown.append(None)
+                leaf_values.append(None)
                 continue
             rows = [list(zip(row, halves, strict=True)) for row in zip(*self._leaves, strict=True)]
             numbers = [value(estimate, row) or Fraction(0) for row in rows]
-            shown.append(carried(numbers, aggregate_type(aggregate)))
-        return shown
+            leaf_values.append(carried(numbers, aggregate_type(aggregate)))
+        return leaf_values
 
-    def _spreads_of(self, place: int) -> Callable[[Sequence[int]], SumVariance] | None:
+    def _spreads_of(self, index: int) -> Callable[[Sequence[int]], SumVariance] | None:
         """What tells the spread of sums exactly; None where one level alone was measured,
         or there are many groups.
         """
-        levels = [level for _, level in self._measured[place]]
+        levels = [level for _, level in self._measured[index]]
         count = len(self._finest.keys)
         return (
-            spreads(count, self._variances[place], levels)
+            spreads(count, self._variances[index], levels)
             if levels and 0 < count <= DENSE
             else None
         )
 
-    def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> SumVariance:
+    def _spread_of(self, keys: KeyPlaces, index: int, leaves: list[int]) -> SumVariance:
         """At most the variance of the group's sum:
         all levels that were measured tell of it independently.
         """
-        of = self._spreads[place]
+        of = self._spreads[index]
         if of is not None and leaves:
             return of(leaves)
-        information = 1 / (len(leaves) * self._variances[place]) if leaves else math.inf
-        for finer, level in self._measured[place]:
+        information = 1 / (len(leaves) * self._variances[index]) if leaves else math.inf
+        for finer, level in self._measured[index]:
             if leaves and set(keys) <= set(finer):
                 information += 1 / (len(set(level.group[leaves].tolist())) * level.variance)
-        return SumVariance(1 / information, min(1.0, self._variances[place] * information))
+        return SumVariance(1 / information, min(1.0, self._variances[index] * information))
 
-    def _half_of(self, place: int, spread: SumVariance) -> Fraction:
+    def _half_of(self, index: int, spread: SumVariance) -> Fraction:
         """Half the interval of noise of that spread:
         the cell's own where nothing else tells of the group.
         """
-        if math.isclose(spread.variance, self._variances[place]):
-            return self._plan.half_widths(self._confidence)[place]
-        half_width = spread_half_width(spread, self._is_laplace(place), self._confidence)
-        return Fraction(half_width) * self._steps[place]
+        if math.isclose(spread.variance, self._variances[index]):
+            return self._plan.half_widths(self._confidence)[index]
+        half_width = spread_half_width(spread, self._is_laplace(index), self._confidence)
+        return Fraction(half_width) * self._steps[index]
 
-    def _is_laplace(self, place: int) -> bool:
-        return isinstance(self._plan.cells[place].mechanism, Laplace)
+    def _is_laplace(self, index: int) -> bool:
+        return isinstance(self._plan.cells[index].mechanism, Laplace)
 
 
 class CombinedSums(LevelSums):
@@ -243,18 +247,18 @@ class CombinedSums(LevelSums):
     Coarser levels are those sums and nothing else.
     """
 
-    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
+    def _measured_levels(self, index: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
         return []
 
-    def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
+    def _noise_of(self, keys: KeyPlaces, index: int, leaves: list[int]) -> tuple[float, Fraction]:
         assert isinstance(self._finest, CombinedTable)
         noise = self._finest.noise
-        whole = dict[int, Fraction]()
+        weights = dict[int, Fraction]()
         for leaf in leaves:
-            for atom, weight in self._finest.weights[leaf][place].items():
-                whole[atom] = whole.get(atom, Fraction(0)) + weight
-        half = Fraction(noise.half_width(whole, self._confidence))
-        return noise.variance(whole) / float(self._steps[place]) ** 2, half
+            for atom, weight in self._finest.weights[leaf][index].items():
+                weights[atom] = weights.get(atom, Fraction(0)) + weight
+        half = Fraction(noise.half_width(weights, self._confidence))
+        return noise.variance(weights) / float(self._steps[index]) ** 2, half
 
 
 def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
@@ -268,19 +272,19 @@ def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
         return [float(number) for number in numbers]
     steps = 1 if sql_type in WHOLE_NUMBERS else 10 ** int(sql_type.rstrip(")").split(",")[1])
     result: list[Any] = []
-    whole = Fraction(0)
+    running = Fraction(0)
     before = 0
     for number in numbers:
-        whole += number * steps
-        result.append(as_type(Fraction(round(whole) - before, steps), sql_type))
-        before = round(whole)
+        running += number * steps
+        result.append(as_type(Fraction(round(running) - before, steps), sql_type))
+        before = round(running)
     return result
 
 
 def _total(parts: Sequence[Any], sql_type: str) -> object:
     if sql_type == "DOUBLE":
         return math.fsum(parts)
-    return as_type(sum((Fraction(part) for part in parts), Fraction(0)), sql_type)
+    return as_type(sum((Fraction(number) for number in parts), Fraction(0)), sql_type)
 
 
 def steps_of(finest: ReleasedTable | None) -> tuple[Fraction, ...]:
