@@ -7,10 +7,9 @@ A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaus
 * ``norm``: "l1" for mechanisms that are priced in ε, "l2" for those that are priced in ρ (zCDP).
 * ``neighbours``: whether a unit comes and goes, or is replaced by another one.
 * ``epsilon``: the price of the whole statement. In the norm "l2" it stands for ρ = ε²/2.
-* ``share``: the part of the price that the mechanism gets, above 0 and at most 1;
-  the parts of a statement add up to 1.
+* ``share``: the part of the price that the mechanism gets; the parts of a statement add up to 1.
 
-They raise Refused (E_BOUNDS) where the price asks for noise that cannot be drawn exactly.
+They raise Refused (E_BOUNDS) if the price asks for noise that cannot be drawn exactly.
 
 Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/quantiles.md``,
 ``docs/proofs/frequencies.md`` and ``docs/proofs/clipping.md``.
@@ -298,8 +297,7 @@ def peeling(
     share: Fraction,
     most: int,
 ) -> TopKPeeling:
-    """The choices of the ``most`` most frequent values: the share in equal parts,
-    one for each choice.
+    """Choose the ``most`` most frequent values, each at an equal part of the share.
 
     A unit that comes or goes moves all counts of a group one way,
     so that no two move further apart than one moves.

@@ -36,7 +36,10 @@ def _left_out(core: CorePlan, plan: Plan) -> str:
     """
     if not any(_declared_keys(core)):
         return ""
-    sentence = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+    sentence = (
+        "; rows with keys that the schema's bounds and values do not give, if there are any, are in "
+        "none of these"
+    )
     return f"{sentence}, nor in their totals" if plan.cubes else sentence
 
 
@@ -93,8 +96,8 @@ def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
         if least > 1:
             size = "few" if combined else f"fewer than about {least:,}"
             sentences.append(
-                f"{whose} of {size} {counted_noun} may be missing; SET dpsql.empty_groups = show shows all, with rows or "
-                "without"
+                f"{whose} of {size} {counted_noun} may be missing; SET dpsql.empty_groups = show "
+                "shows all, with rows or without"
             )
     with_values = dict[str, None]()
     with_bounds = dict[str, None]()
@@ -166,8 +169,9 @@ def _said(core: CorePlan, presence: GroupPresence, count: int | None, number: in
     chance = float(100 * presence.chance)
     noun = _counted_things(cell)
     most = [
-        f"{float(presence.threshold(group_count) * cell.step):.4g}{f' (of {group_count:,} groups)' if count is None else ''}"
-        for group_count in (EXAMPLES if count is None else (count,))
+        f"{float(presence.threshold(among) * cell.step):.4g}"
+        f"{f' (of {among:,} groups)' if count is None else ''}"
+        for among in (EXAMPLES if count is None else (count,))
     ]
     together = "all" if count is None else f"all {count:,}"
     sentence = (

@@ -242,8 +242,8 @@ def missing_intervals(
     released_rows = sum(len(tables[name].keys) for name in resampling.tables)
     if resampling.wanted and released_rows > MOST_RESAMPLED_ROWS:
         why = (
-            f"it takes {released_rows:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
-            "for fewer groups at a time"
+            f"it takes {released_rows:,} released rows together, and at most "
+            f"{MOST_RESAMPLED_ROWS:,} are resampled; ask for fewer groups at a time"
         )
         notices.append(_said(plan, resampling.wanted, why))
     elif resampling.wanted and not ran:

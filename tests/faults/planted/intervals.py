@@ -90,8 +90,8 @@ FAULTS = (
         "columns lose their intervals silently where many rows are behind them",
         "dpsql/postprocessing/intervals/result_intervals.py",
         "missing_intervals",
-        "behind > MOST_RESAMPLED_ROWS",
-        "behind > 2 * MOST_RESAMPLED_ROWS",
+        "released_rows > MOST_RESAMPLED_ROWS",
+        "released_rows > 2 * MOST_RESAMPLED_ROWS",
         (
             f"{ROOM}/test_missing_intervals.py::test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs",
         ),
@@ -232,8 +232,8 @@ FAULTS = (
         "what is counted beside an answer is not paid for",
         "dpsql/planning/budget_split.py",
         "plan_cores",
-        "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
-        "draft.weight / whole",
+        "draft.weight / total * (1 - BESIDE_SHARE if attached else 1)",
+        "draft.weight / total",
         (
             "tests/release/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",
         ),

@@ -231,8 +231,8 @@ FAULTS = (
         "the noise of the children inside a node is forgotten",
         "dpsql/planning/estimators/quantiles.py",
         "RankNoise.covariance",
-        "own + first * (1 - two)",
-        "own",
+        "boundary + first * (1 - two)",
+        "boundary",
         ("tests/privacy/mechanism/test_tree.py::test_the_deviation_of_a_rank_is_known",),
     ),
     Fault(

@@ -57,8 +57,8 @@ FAULTS = (
         "the noise of all finest groups counts as that of one",
         "dpsql/release/grouping_sets/totals.py",
         "LevelSums._spread_of",
-        "1 / (len(leaves) * self._variances[place])",
-        "1 / self._variances[place]",
+        "1 / (len(leaves) * self._variances[index])",
+        "1 / self._variances[index]",
         ("tests/release/test_cube_spreads.py",),
     ),
     Fault(

@@ -14,8 +14,8 @@ FAULTS = (
         "the weights of a synopsis add up to more than its price",
         "dpsql/planning/synopsis/plan.py",
         "_rounded_to_grain",
-        "1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))",
-        "max(found[largest], Fraction(1, 2))",
+        "1 - sum(rounded[:largest] + rounded[largest + 1 :], Fraction(0))",
+        "max(rounded[largest], Fraction(1, 2))",
         (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),
     ),
     Fault(
@@ -62,8 +62,8 @@ FAULTS = (
         "a sum over groups of a synopsis is said to be as exact as one group",
         "dpsql/planning/synopsis/workload.py",
         "SynopsisWorkload._query",
-        "found[1] * each * marginal.groups",
-        "found[1]",
+        "matched[1] * groups_summed * marginal.groups",
+        "matched[1]",
         (f"{TESTS}::test_the_errors_that_explain_tells_are_those_of_the_answers",),
     ),
     Fault(

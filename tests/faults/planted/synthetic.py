@@ -52,8 +52,8 @@ FAULTS = (
         "the last pair of columns is measured and not charged",
         PLAN,
         "SyntheticPlan.cost",
-        "[each] * self.measured",
-        "[each] * max(0, self.measured - 1)",
+        "[pair_cost] * self.measured",
+        "[pair_cost] * max(0, self.measured - 1)",
         (PAID, PRICED),
     ),
     Fault(
@@ -68,8 +68,8 @@ FAULTS = (
         "exact counts reach the model",
         SELECTION,
         "_measured",
-        "tuple(each * step for each in noisy)",
-        "tuple(each * step for each in exact.tolist())",
+        "tuple(count * step for count in noisy)",
+        "tuple(count * step for count in exact.tolist())",
         (NOISY,),
     ),
     Fault(
@@ -85,8 +85,8 @@ FAULTS = (
         "the pair that is worst is chosen without noise",
         SELECTION,
         "measure",
-        "plan.choice.draw([scores[each] for each in left], _entropy=_entropy)",
-        "int(np.argmax([scores[each] for each in left]))",
+        "plan.choice.draw([scores[candidate] for candidate in candidates], _entropy=_entropy)",
+        "int(np.argmax([scores[candidate] for candidate in candidates]))",
         (PAID,),
     ),
     Fault(

@@ -230,7 +230,7 @@ FAULTS = (
         "of a tuning each table is charged once",
         PLAN,
         "TuningPlan.cost",
-        "(each.cost for asked in self.tables for each in counts_of(asked))",
+        "(mechanism.cost for asked in self.tables for mechanism in counts_of(asked))",
         "(counts_of(asked)[0].cost for asked in self.tables)",
         COST,
     ),
@@ -238,7 +238,7 @@ FAULTS = (
         "each question of a tuning has the whole price",
         PLAN,
         "_counted",
-        "tree(bounded, norm, neighbours, price, share=part)",
+        "tree(bounded, norm, neighbours, price, share=share)",
         "tree(bounded, norm, neighbours, price, share=Fraction(1))",
         (f"{COUNTS}::test_each_count_has_the_noise_that_is_charged", *COST),
     ),
@@ -246,8 +246,8 @@ FAULTS = (
         "a tuning takes replaced units for ones that come and go",
         PLAN,
         "_counted",
-        "tree(bounded, norm, neighbours, price, share=part)",
-        'tree(bounded, norm, "add-remove", price, share=part)',
+        "tree(bounded, norm, neighbours, price, share=share)",
+        'tree(bounded, norm, "add-remove", price, share=share)',
         MOVED,
     ),
     Fault(
@@ -255,10 +255,10 @@ FAULTS = (
         PLAN,
         "_counted",
         "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
-        "share=part)))",
+        "share=share)))",
         "bounded = replace(bounded, limit=bounded.limit // 2)\n"
         "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
-        "share=part)))",
+        "share=share)))",
         MOVED,
     ),
     Fault(

@@ -30,7 +30,7 @@ FAULTS = (
         "parallel composition over rows that are apart, not units",
         DISJOINT,
         "_demanded",
-        "own and column.relation == scan.alias",
+        "of_unit_table and column.relation == scan.alias",
         "column.relation == scan.alias",
         (ROWS, f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked"),
     ),
@@ -38,8 +38,8 @@ FAULTS = (
         "parallel composition over texts of which one part reads less than another",
         DISJOINT,
         "_meets_the_cut",
-        "len(text) >= read",
-        "len(text) > read",
+        "len(text) >= characters",
+        "len(text) > characters",
         (f"{PARALLEL}::test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it",),
     ),
     Fault(
@@ -62,18 +62,18 @@ FAULTS = (
         "a row without a partner is taken for one of a unit without a value",
         DISJOINT,
         "_collect",
-        'case Join(left=left, right=right, kind="inner", condition=condition): ...',
-        "case Join(left=left, right=right, condition=condition): ...",
+        'case Join(left=first, right=second, kind="inner", condition=condition): ...',
+        "case Join(left=first, right=second, condition=condition): ...",
         (ROWS, f"{PARALLEL}::test_no_person_moves_cores_that_cost_more_than_the_block"),
     ),
     Fault(
         "the ON of a LEFT JOIN is a demand on its left rows",
         DISJOINT,
         "_collect",
-        'case Join(left=left, kind="left"):\n    _collect(left, known, scans, subqueries)',
-        'case Join(left=left, kind="left", condition=condition):\n'
+        'case Join(left=outer, kind="left"):\n    _collect(outer, known, scans, subqueries)',
+        'case Join(left=outer, kind="left", condition=condition):\n'
         "    known.extend(conjuncts(condition))\n"
-        "    _collect(left, known, scans, subqueries)",
+        "    _collect(outer, known, scans, subqueries)",
         units_of_block(3),
     ),
     Fault(
@@ -178,8 +178,8 @@ FAULTS = (
         "a column of any table is one of the unit's own",
         DISJOINT,
         "_demanded",
-        "own and column.relation == scan.alias",
-        "own",
+        "of_unit_table and column.relation == scan.alias",
+        "of_unit_table",
         units_of_block(0),
     ),
     Fault(
