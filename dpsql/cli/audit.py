@@ -92,7 +92,7 @@ def audit(
 ) -> None:
     """Check the promise on the owner's own database; it reads private rows, and spends no budget.
 
-    The report is for the owner. Exit code 3 where a check failed.
+    The report is for the owner. Exit code 3 if a check fails.
     """
     from dpsql.audit import AuditRequest, as_data
     from dpsql.audit import audit as look

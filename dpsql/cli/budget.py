@@ -78,7 +78,8 @@ def budget(
     accountant = open_accountant(declared)
     price = declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
-    remaining, all_holders = accountant.remaining(), holders(accountant, entries, declared.privacy)
+    remaining = accountant.remaining()
+    all_holders = holders(accountant, entries, declared.privacy)
     if chart is not None:
         draw(
             declared.name,

@@ -66,11 +66,10 @@ def draw(
     holders: list[BudgetHolder],
     caption: str,
 ) -> None:
-    """Write a picture of what everybody and each analyst had used after each charge;
-    DataError where it cannot be.
+    """Write a chart of the budget used after each charge, in total and by each analyst.
 
-    It counts in the answers of the holder's next count. Where the budget is renewed, each window's
-    stairs begin at the bottom. The caption stands below.
+    Its unit is the answers that the holder's next count would allow. If the budget is renewed, each
+    window starts at zero. The caption is below the chart. Raises DataError if it cannot be written.
     """
     from dpsql.output.spending_plot import SpendingCurve, draw_spending
 
@@ -132,13 +131,12 @@ def standing_after(
 
 @dataclass(frozen=True)
 class NextCount:
-    """A count of units at the schema's price: its noise and cost, how many more are admitted,
-    and the next one's share.
+    """A count of units at the schema's price: its noise, its cost, and how many more are admitted.
 
-    ``answers`` are those of the tightest budget, ``own`` those of the holder's own. The noise is
-    the one that it has where nobody asks for another. ``by_laplace`` is how many are admitted where
-    Laplace noise is asked for; None where that is the noise anyway, or is not allowed. The share is
-    of the holder's own budget, from 0 to 1; of the total where there is no cap.
+    ``answers`` are those of the tightest budget, ``own`` those of the holder's own budget. The
+    noise is the default one. ``by_laplace`` is how many are admitted with Laplace noise; None if
+    that is the default, or is not allowed. ``share`` is the next count's part of the holder's own
+    budget, from 0 to 1; of the total if there is no cap.
     """
 
     noise: Noise

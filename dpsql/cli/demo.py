@@ -203,9 +203,7 @@ def _print_answer(
 
 
 def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
-    """The released rows with their 95 % intervals and, where the owner compares,
-    the true values beside them.
-    """
+    """The released rows with their 95 % intervals, and the true values if the owner compares."""
     rows = cursor.fetchall()
     intervals = cursor.intervals
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -23,7 +23,7 @@ _OPEN = 0o037
 
 @dataclass(frozen=True)
 class HostWarning:
-    """One thing to mend; ``confinement`` where a fault of the engine would reach further for it."""
+    """One thing to mend; ``confinement`` is true if it lets a fault of the engine reach further."""
 
     said: str
     confinement: bool = False

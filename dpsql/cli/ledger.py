@@ -34,8 +34,9 @@ def ledger() -> None:
     help="Begin one although the database had one before, which is forgotten.",
 )
 def init(schema: Path, new_budget: bool) -> None:
-    """Begin the ledger of a database. The first statement does so too,
-    but not where there was one before.
+    """Begin the ledger of a database.
+
+    The first statement does so too, unless there was a ledger before.
     """
     from dpsql.privacy.ledger.restoring import begin
 
@@ -69,10 +70,9 @@ def backup(schema: Path, file: Path) -> None:
     help="Charge this besides: what was spent since that nobody remembers.",
 )
 def restore(schema: Path, file: Path | None, charge: str | None) -> None:
-    """Put the backup FILE where the ledger was; without FILE, accept the ledger that lies there.
+    """Put the backup FILE at the ledger's path; without FILE, accept the ledger that is at that path.
 
-    What this machine remembers to have been charged and the ledger does not hold is charged to it
-    again.
+    Charges that this machine remembers and the ledger lacks are charged again.
     """
     from dpsql.privacy.ledger import restoring
     from dpsql.privacy.measure import shown
@@ -90,8 +90,9 @@ def restore(schema: Path, file: Path | None, charge: str | None) -> None:
 @ledger.command()
 @SCHEMA
 def verify(schema: Path) -> None:
-    """Check every entry of the ledger, and that it is the one that is remembered;
-    tell where it was where it is not.
+    """Check every entry of the ledger, and that it is the ledger this machine remembers.
+
+    If it is another one, print the path of the remembered ledger.
     """
     from dpsql.errors import LedgerError
     from dpsql.privacy.ledger import Ledger

@@ -154,7 +154,7 @@ def choose(
 
 
 def statements_of_file(file: Path) -> list[str]:
-    """The statements of a file, each of which ends with a semicolon or with the file."""
+    """The statements of a file; each ends with a semicolon or at the end of the file."""
     from dpsql.repl.input import SqlStatement, split
 
     try:
@@ -289,9 +289,7 @@ def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
 
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
-    """What the statement will cost; None where it is a setting,
-    an explanation or a transaction word.
-    """
+    """What the statement will cost; None for settings, explanations and transaction control."""
     from dpsql.session import request
 
     return connection.explain(sql) if isinstance(request.read(sql), request.Select) else None

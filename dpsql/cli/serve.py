@@ -129,7 +129,7 @@ def serve(
 
 
 def _metrics(host: str, port: int) -> Metrics:
-    """The figures, served; InterfaceError where the library for them is not installed."""
+    """Serve the metrics. Raises InterfaceError if the library for them is not installed."""
     from dpsql.server.metrics import Metrics
 
     metrics = Metrics(host, port)

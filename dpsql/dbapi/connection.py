@@ -98,9 +98,7 @@ def _goal(text: str | None) -> AccuracyGoal | None:
 
 
 class Connection:
-    """One analyst's connection; the budget behind it is the database's,
-    and is shared with all other connections.
-    """
+    """One analyst's connection; all connections share the database's budget."""
 
     #: A name that a connection does not have is an error where it is set,
     #: too: #: ``connection.epsion = 5``.
@@ -192,7 +190,7 @@ class Connection:
 
     @property
     def intervals(self) -> bool:
-        """Whether answers have ``x_low`` and ``x_high`` behind each column ``x`` with intervals.
+        """Whether answers have ``x_low`` and ``x_high`` after each column ``x`` that has intervals.
 
         ``SET dpsql.intervals = on`` changes it too.
         """

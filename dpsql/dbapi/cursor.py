@@ -94,7 +94,7 @@ class Cursor:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Notices about the answer, such as where it differs from what the words ask for."""
+        """Notices about the answer, such as a difference from what the statement asks for."""
         self._require_open()
         return () if self._result is None else self._result.notices
 

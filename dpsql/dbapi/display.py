@@ -164,9 +164,7 @@ def html_table(result: Result, took: str) -> str:
 
 
 def _cells(result: Result) -> list[list[str]]:
-    """The values in words; where the ends of intervals are columns,
-    the values stand without their error.
-    """
+    """The values as text, without their errors if the ends of intervals are columns."""
     return [
         [cell(value, bar, not result.has_ends) for value, bar in zip(row, bars, strict=True)]
         for row, bars in zip(result.rows[:MOST_SHOWN], result.intervals[:MOST_SHOWN], strict=True)
@@ -175,8 +173,10 @@ def _cells(result: Result) -> list[list[str]]:
 
 def _below(result: Result) -> list[str]:
     more = len(result.rows) - MOST_SHOWN
-    rest = [f"… {more:,} more {'row' if more == 1 else 'rows'}"] if more > 0 else []
-    return [*rest, *map(plain, result.notices)]
+    notices = [plain(notice) for notice in result.notices]
+    if more <= 0:
+        return notices
+    return [f"… {more:,} more {'row' if more == 1 else 'rows'}", *notices]
 
 
 def _side(kind: str) -> str:
@@ -189,7 +189,7 @@ def _padded(text: str, blanks: int, side: str) -> str:
 
 
 def _scale(result: Result, index: int) -> tuple[float, float] | None:
-    """The range of a column's error bars; None where it has none that can be drawn."""
+    """The range of a column's error bars; None if none can be drawn."""
     ends = [
         float(end)
         for row in result.intervals[:MOST_SHOWN]

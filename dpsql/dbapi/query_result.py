@@ -81,7 +81,7 @@ class QueryResult:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Notices about the answer, such as where it differs from what the words ask for."""
+        """Notices about the answer, such as a difference from what the statement asks for."""
         return self._result.notices
 
     def one(self) -> Row:

@@ -77,13 +77,13 @@ class Row(tuple[Any, ...]):
         ends = self._intervals[self._place(name)] if self._intervals else None
         if ends is None:
             return None
-        other = (
-            "date"
-            if isinstance(ends[0], date)
-            else "list"
-            if isinstance(ends[0], list)
-            else "float"
-        )
+        match ends[0]:
+            case date():
+                other = "date"
+            case list():
+                other = "list"
+            case _:
+                other = "float"
         if other != kind.__name__:
             raise TypeError(
                 f"the ends of {name!r} are of the kind {other}: write row.interval({name!r}, {other})"

@@ -119,13 +119,7 @@ def _mark(rows: OutputRows, number: int, index: int) -> Mark:
 def _scale(marks: Sequence[Mark], width: int) -> Scale:
     low = min(min(mark.low, mark.value) for mark in marks)
     high = max(max(mark.high, mark.value) for mark in marks)
-    far = (
-        low > _FAR_FROM_ZERO * high
-        if low > 0
-        else high < _FAR_FROM_ZERO * low
-        if high < 0
-        else False
-    )
+    far = (low > 0 and low > _FAR_FROM_ZERO * high) or (high < 0 and high < _FAR_FROM_ZERO * low)
     if far and high > low and len(marks) > 1:
         return Scale(low, high, width)
     low = min(low, 0.0)

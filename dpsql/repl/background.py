@@ -1,6 +1,4 @@
-"""Work outside of the main thread: statements that Ctrl-C cancels,
-and a session that opens behind the prompt.
-"""
+"""Work in other threads: statements that Ctrl-C cancels, and the opening of a session."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ _BY_NAME = {name: command for command in COMMANDS for name in command.names}
 
 
 def find(name: str) -> CommandHelp | None:
-    """The command of that name; None where there is none.
+    """The command of that name, or None.
 
     >>> find("dt").help
     'tables'
@@ -78,8 +78,9 @@ def find(name: str) -> CommandHelp | None:
 
 
 def ends_statement(name: str) -> bool:
-    """Whether an unfinished statement in front of the command is used up;
-    otherwise it is gone on with behind it.
+    """Whether the command uses up an unfinished statement before it.
+
+    Otherwise the statement continues after the command.
 
     >>> ends_statement("g"), ends_statement("timing")
     (True, False)

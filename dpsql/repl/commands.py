@@ -90,7 +90,7 @@ _KEYS: Final = (
 
 
 def obey(repl: ReplSession, command: BackslashCommand) -> None:
-    """Do what the command says; DataError where it does not exist or cannot be done."""
+    """Run the command. Raises DataError if it does not exist or fails."""
     described = find(command.name)
     if described is None:
         raise DataError(f"there is no \\{command.name}; {nearest(command.name)}")
@@ -250,7 +250,7 @@ def _q(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _statement(repl: ReplSession, command: BackslashCommand) -> str:
-    """The statement that a command means: behind it, before it, or the last one."""
+    """The statement that a command applies to: its argument, the draft before it, or the last one."""
     text = command.before or command.argument or repl.last
     if not text:
         raise DataError(f"which statement? Write it behind \\{command.name}")

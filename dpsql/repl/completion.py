@@ -160,9 +160,7 @@ class SchemaCompleter(Completer):
 
 
 def _is_command(document: Document, before: str) -> bool:
-    """Whether the cursor stands in a command: behind a backslash,
-    or behind a dot that begins a statement.
-    """
+    """Whether the cursor is in a command: after a backslash, or after a dot that starts a statement."""
     line = document.current_line_before_cursor.lstrip()
     return line.startswith("\\") or (line.startswith(".") and before.strip() in ("", "."))
 

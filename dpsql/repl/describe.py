@@ -41,9 +41,7 @@ def named(schema: Schema, pattern: str) -> list[str]:
 
 
 def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
-    """The columns of a table, and lines about the table itself;
-    StatementError where there is none of that name.
-    """
+    """The columns of a table, and lines about the table. Raises StatementError if it is unknown."""
     bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')
     table = schema.table(bare)
     if table is None:

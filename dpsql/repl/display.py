@@ -30,9 +30,9 @@ class DisplaySettings:
     ask: Fraction | None = None
 
     def with_option(self, name: str, value: str) -> DisplaySettings:
-        """These settings with one changed; an empty value turns a switch over.
+        """These settings with one changed; an empty value toggles a switch.
 
-        DataError where it cannot be.
+        Raises DataError if the name or the value is not valid.
 
         >>> DisplaySettings().with_option("format", "csv").format
         'csv'

@@ -28,7 +28,7 @@ _LISTING = re.compile(
 
 @dataclass(frozen=True)
 class SqlStatement:
-    """One statement, without its semicolon; ``line`` is where it starts, counted from 1."""
+    """One statement, without its semicolon; ``line`` is its first line, counted from 1."""
 
     text: str
     line: int
@@ -156,7 +156,9 @@ def listing(text: str) -> BackslashCommand | None:
     BackslashCommand(name='dt', argument='', line=1, before='')
     """
     match = _LISTING.fullmatch(text.strip())
-    return None if match is None else BackslashCommand("d" if match[1] else "dt", match[1] or "", 1)
+    if match is None:
+        return None
+    return BackslashCommand("d" if match[1] else "dt", match[1] or "", 1)
 
 
 def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
@@ -166,7 +168,7 @@ def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
 
 
 def _statement_start(text: str, start: int) -> int:
-    """Where the statement starts, after white space and comments."""
+    """The offset of the statement, after white space and comments."""
     match = _NOTHING.match(text, start)
     return match.end() if match else start
 

@@ -1,6 +1,4 @@
-"""Prices and the budget in words: the toolbar's meter, the line behind an answer,
-and the price list of a dry run.
-"""
+"""Prices and the budget as text: the toolbar, the line after an answer, a dry run's price list."""
 
 from __future__ import annotations
 
@@ -33,17 +31,20 @@ class PriceList:
     def add(
         self, plan: Plan | NamedPrice, bought: Plan | NamedPrice | None, remaining: RemainingBudget
     ) -> None:
-        """Add a statement and what it is charged for; BudgetExhausted where the budget does not
-        admit it behind those before it.
+        """Add a statement and what it is charged for. Raises BudgetExhausted if the total is too much.
 
-        A statement that stands there twice is priced once:
-        its second answer would be the first one again.
+        A statement that occurs twice is priced once, since its second answer would be the first.
         """
         again = (plan.text, plan.price)
         free = bought is None or again in self._seen
-        cost, price = (FREE, Fraction(0)) if free or bought is None else (bought.cost, bought.price)
+        cost = FREE
+        price = Fraction(0)
+        if bought is not None and not free:
+            cost = bought.cost
+            price = bought.price
         self._seen.add(again)
-        self.epsilon, self._cost = self.epsilon + price, self._cost + cost
+        self.epsilon += price
+        self._cost += cost
         figures = (float(figure) for figure in (price, cost.rho, cost.delta, self.epsilon))
         takes = remaining.answers_left(cost).part if price else "nothing"
         self._lines.append((" ".join(plan.text.split()), takes, *figures))
@@ -89,7 +90,9 @@ def price_line(
     """What an answer was, what it took and what is left;
     ``rows`` and ``seconds`` may be None, unwanted.
     """
-    parts = [] if rows is None else [f"{rows} {'row' if rows == 1 else 'rows'}"]
+    parts = []
+    if rows is not None:
+        parts.append(f"{rows} {'row' if rows == 1 else 'rows'}")
     if not price.charged and not price.stored and not private:
         parts += ["free: no private row was read", left(session)]
     else:
@@ -162,7 +165,11 @@ def meter(session: Session) -> list[tuple[str, str]]:
     """The toolbar as prompt_toolkit's (style, text) fragments."""
     answers = session.ordinary_answers(session.remaining)
     share = answers.share
-    level = "full" if share > Fraction(1, 2) else "half" if share > Fraction(1, 5) else "low"
+    level = "low"
+    if share > Fraction(1, 2):
+        level = "full"
+    elif share > Fraction(1, 5):
+        level = "half"
     return [
         ("class:meter.name", f" {plain(session.analyst)} at {session.schema.name} "),
         (f"class:meter.{level}", f" {bar(share, 12)}"),

@@ -36,9 +36,7 @@ VARIABLE = "DPSQL_HISTORY"
 
 
 def history() -> History:
-    """The history to use; one that is forgotten where it is switched off or its file cannot be
-    made.
-    """
+    """The history to use; in memory only if it is switched off or its file cannot be created."""
     file = history_file()
     if file is None:
         return InMemoryHistory()

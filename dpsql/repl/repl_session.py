@@ -96,11 +96,10 @@ class ReplSession:
         return self._session()
 
     def feed(self, text: str, source: str = "") -> None:
-        """Run all pieces of the text, a last statement without a semicolon too;
-        ``source`` names its file.
+        """Run all pieces of the text, also a last statement without a semicolon.
 
-        What is unfinished before a command that does not use it is gone on with behind it:
-        at a prompt as a draft.
+        An unfinished statement before a command that does not use it continues after the command;
+        at a prompt it is the draft. ``source`` names the text's file.
         """
         draft = ""
         line = 1

@@ -43,9 +43,7 @@ def complaint(error: Error, text: str = "") -> str:
 
 
 def _pointed(text: str, position: Position) -> list[str]:
-    """The statement's line with a caret under the place;
-    nothing where the place is not in the statement.
-    """
+    """The statement's line with a caret under the position; empty if that is not in the statement."""
     from wcwidth import wcswidth
 
     lines = text.split("\n")
@@ -76,7 +74,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """How many characters a line of the terminal has; 100 where there is none."""
+        """How many characters a line of the terminal has; 100 without a terminal."""
         return self._size.columns if self.interactive else _NO_TERMINAL[0]
 
     @property
@@ -84,9 +82,7 @@ class Screen:
         return shutil.get_terminal_size(_NO_TERMINAL)
 
     def result(self, text: str, pager: bool) -> None:
-        """A result: to the file, through the pager where it is too large for the terminal,
-        or straight out.
-        """
+        """Write a result to the file, to the pager if it is too large for the terminal, or to stdout."""
         if self._file is not None:
             self._file.write(text)
             self._file.flush()

@@ -51,9 +51,7 @@ class ReplAnswer:
 
 
 def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
-    """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed
-    to.
-    """
+    """The answer to the statement; ``consent`` raises an error if a price is declined."""
     from dpsql.session import request
 
     word = first_word(text)
@@ -85,7 +83,7 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
 
 
 def _second(session: Session, first: Result, better: Plan, consent: Consent) -> Result:
-    """The better answer behind a first one; the first where its price is not agreed to."""
+    """The better answer that follows a first one; the first if the better one's price is declined."""
     try:
         consent(better, first.price.charged)
     except OperationalError as refusal:
@@ -94,9 +92,7 @@ def _second(session: Session, first: Result, better: Plan, consent: Consent) -> 
 
 
 def planned(session: Session, text: str) -> Plan | NamedPrice | None:
-    """The plan of a query, or the price of a CREATE, which costs nothing;
-    None where the text is neither.
-    """
+    """The plan of a query, or the price of a CREATE; None for other text. Costs nothing."""
     from dpsql.session import request
 
     match with_dpsql_errors(lambda: request.read(text)):
@@ -109,9 +105,7 @@ def planned(session: Session, text: str) -> Plan | NamedPrice | None:
 
 
 def purchase_of(session: Session, plan: Plan | NamedPrice) -> Plan | NamedPrice | None:
-    """What a plan is charged for now; None where it reads no private row,
-    or was paid for before.
-    """
+    """What a plan is charged for now; None if it reads no private row or was paid for before."""
     from dpsql.planning.plan import Plan
 
     return session.purchase(plan) if isinstance(plan, Plan) else plan

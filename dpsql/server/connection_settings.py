@@ -230,9 +230,9 @@ def _only(*allowed: str) -> Callable[[str, str], str]:
 def _measured(units: Mapping[str, int], least: int) -> Callable[[str, str], str]:
     def check(name: str, value: str) -> str:
         match = _MEASURE.fullmatch(value.strip())
-        amount = (
-            -1 if match is None else int(match[1]) * (units.get(match[2], -1) if match[2] else 1)
-        )
+        amount = -1
+        if match is not None:
+            amount = int(match[1]) * (units.get(match[2], -1) if match[2] else 1)
         if not least <= amount < 2**31:
             raise _invalid(name, value)
         return str(amount)

@@ -31,18 +31,16 @@ from dpsql.session.public_sizes import many_candidates
 
 
 class PlanAnswering:
-    """Answers plans, from stored results where there are any."""
+    """Answers plans, from stored results if there are any."""
 
     def __init__(self, execution: Execution, scopes: CancelScopes) -> None:
         self._execution = execution
         self._scopes = scopes
 
     def answer(self, plan: Plan, *, reuse: bool = False) -> tuple[Result, Released | None]:
-        """The answer to a plan, and the release behind it;
-        None for the release if the whole result was in memory.
+        """The answer to a plan, and its release; None for the release if the result was in memory.
 
-        With ``reuse`` it may be made of other answers,
-        so that only what they do not tell is bought.
+        With ``reuse`` it may be made of other answers, so that only what they do not tell is bought.
         """
         store = self._execution.answers
         version = store.version if store is not None and store.keeps_results else None

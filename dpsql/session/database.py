@@ -206,10 +206,7 @@ class DatabaseLedger:
 
 
 def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedger:
-    """Where the ledger of a database is.
-
-    One that the owner names is remembered by its place alone.
-    """
+    """The location of a database's ledger; one that the owner names is remembered by its path alone."""
     belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
         return DatabaseLedger(ledger, belongs, NAMELESS)
@@ -245,9 +242,7 @@ def _caps(schema: Schema) -> Mapping[str, Budget]:
 
 
 def capped(analyst: Analyst, privacy: Privacy) -> Budget:
-    """The cap of an analyst as a budget;
-    DataError where the accountant needs a δ that it has not.
-    """
+    """The cap of an analyst as a budget. Raises DataError if the accountant needs a missing δ."""
     delta = privacy.delta if analyst.delta is None else analyst.delta
     return Budget(analyst.epsilon or privacy.epsilon, delta, rule=privacy.accountant)
 

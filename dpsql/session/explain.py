@@ -152,21 +152,15 @@ def explain(
 
 
 def _within(interval: Interval, column: OutputColumn) -> str:
-    """The range of a number in words; empty if it has none, and of dates,
-    which the schema bounds.
-    """
+    """The range of a number in words; empty without one, and for dates, which the schema bounds."""
     if not is_number(column.type):
         return ""
     low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))
-    return (
-        f"from {low} to {high}"
-        if low and high
-        else f"from {low} on"
-        if low
-        else f"up to {high}"
-        if high
-        else ""
-    )
+    if low and high:
+        return f"from {low} to {high}"
+    if low:
+        return f"from {low} on"
+    return f"up to {high}" if high else ""
 
 
 def _levels(plan: Plan, cube: Cube) -> str:

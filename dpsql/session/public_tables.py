@@ -41,7 +41,7 @@ class PublicTables:
         return self._engine.version()
 
     def rows(self, table: str) -> Sequence[tuple[object, ...]]:
-        """The rows of a table; ExecutionFailed where the data cannot be opened."""
+        """The rows of a table. Raises ExecutionFailed if the data cannot be opened."""
         with self._timing() as timing:
             try:
                 return self._engine.public_rows(table, timing.begin)
@@ -50,16 +50,12 @@ class PublicTables:
             raise ExecutionFailed
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
-        """The number that SQL over public tables gives;
-        OperationalError where the data cannot be opened.
-        """
+        """The number that SQL over public tables gives. Raises OperationalError if it cannot run."""
         with self._timing() as timing:
             return self._engine.public_count(sql, tables, timing.begin)
 
     def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
-        """The one column that SQL over public tables gives;
-        OperationalError where the data cannot be opened.
-        """
+        """The one column that SQL over public tables gives. Raises OperationalError if it cannot run."""
         with self._timing() as timing:
             return self._engine.public_column(sql, tables, timing.begin)
 

@@ -67,7 +67,7 @@ class Session(StatementPlanner):
         postprocessors: The sandboxes of a shared database. Without them the session makes its own,
             and closing it closes the engine and the ledger too.
         answers: The store of released answers, if there is one.
-        frontend_options: The choices of the front end where SQL dialects differ.
+        frontend_options: The front end's choices among SQL dialects.
         plans: The database's cache of plans, if there is one.
         named: What stays under names in a shared database. Without it the session reads the ledger
             itself.
@@ -234,9 +234,7 @@ class Session(StatementPlanner):
         return self._with_interval_columns(plan, result), better
 
     def _reuses(self, plan: Plan) -> bool:
-        """Whether a plan may be answered of other answers:
-        not where its price was found for how exact it shall be.
-        """
+        """Whether a plan may be answered from other answers; not if its price follows a target error."""
         return self._settings.reuse and self._settings.target_error is None and not plan.pilot
 
     @cancellable
@@ -292,11 +290,10 @@ class Session(StatementPlanner):
     def explain(
         self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None
     ) -> Explanation:
-        """What a statement would cost and how exact it would be;
-        this is free and reads no private row.
+        """What a statement would cost and how exact it would be; free, and reads no private row.
 
         Args:
-            goal: The errors to reach, which may also stand behind TO REACH in the text. The plan
+            goal: The errors to reach, which may also follow TO REACH in the text. The plan
                 that reaches them is explained, if the budget admits it.
         """
         text, refine = request.without_refine(text)

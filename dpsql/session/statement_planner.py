@@ -74,9 +74,7 @@ def described(
 
 
 class StatementPlanner:
-    """Plans the statements of one session at its settings,
-    each of which begins at the owner's value.
-    """
+    """Plans the statements of one session at its settings, which start at the owner's values."""
 
     def __init__(
         self, privacy: Privacy, compiler: Compiler, targets: TargetPlanner, scopes: CancelScopes
@@ -188,9 +186,7 @@ class StatementPlanner:
             raise
 
     def columns(self, plan: Plan) -> tuple[OutputColumn, ...]:
-        """The columns of a plan's answer;
-        those of the ends of intervals are among them where the settings say so.
-        """
+        """The columns of a plan's answer, with the ends of intervals if the settings say so."""
         return columns_with_intervals(plan) if self._settings.intervals else plan.columns
 
     @cancellable

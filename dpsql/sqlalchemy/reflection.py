@@ -23,9 +23,7 @@ SCHEMA = "public"
 
 
 class Reflection:
-    """The methods of the dialect behind ``sqlalchemy.inspect``;
-    what a schema file cannot declare is empty.
-    """
+    """The dialect's methods for ``sqlalchemy.inspect``; what a schema cannot declare is empty."""
 
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         return [SCHEMA]

@@ -45,7 +45,7 @@ def _tell(text: str) -> None:
 
 
 def _ask(question: str, default: str, parse: Callable[[str], Any]) -> Any:
-    """The answer, once it can be read; what is wrong with one is told,
+    """Ask until the answer can be parsed; print what is wrong with one that cannot,
     and the question is asked again.
     """
     while True:
@@ -131,9 +131,7 @@ def _way(
     references: Mapping[str, Mapping[str, str]],
     public: Collection[str],
 ) -> dict[str, str] | None:
-    """The one reference by which a private table's rows are somebody's;
-    None where the table is left out.
-    """
+    """The one reference that leads from a private table to its unit; None if the table is omitted."""
     home = unit.partition(".")[0]
     private = {name: reference for name, reference in references.items() if name not in public}
     ways = {

@@ -244,7 +244,7 @@ def _free(missing: MissingLimits) -> list[tuple[Tuned, str]]:
 
 
 def _schema_of(schema: Path, text: str | None = None) -> MissingLimits:
-    """The schema file as it is, or as it would be; SchemaError where it is wrong."""
+    """The schema file as it is, or as it would be with ``text``. Raises SchemaError if it is wrong."""
     from dpsql.schema.authoring.missing_limits import missing_limits
 
     return missing_limits(schema, text=text)
@@ -290,7 +290,9 @@ def _replace(schema: Path, text: str) -> None:
 
 
 def _error(half: float | None) -> str:
-    return "refused" if half is None else f"± {half:,.4g}" if half < 100 else f"± {half:,.0f}"
+    if half is None:
+        return "refused"
+    return f"± {half:,.4g}" if half < 100 else f"± {half:,.0f}"
 
 
 def _tell(text: str) -> None:

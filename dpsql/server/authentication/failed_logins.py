@@ -64,7 +64,8 @@ class FailureCount:
 
     def take_back(self, seconds: float) -> None:
         """Take back an attempt whose password was right."""
-        self.count, self.due = max(0.0, self.count - 1), self.due - seconds
+        self.count = max(0.0, self.count - 1)
+        self.due -= seconds
 
 
 class FailedLogins:

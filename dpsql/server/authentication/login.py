@@ -1,6 +1,4 @@
-"""The login of a connection: TLS 1.3, the startup packet,
-and a password where the server has users.
-"""
+"""The login of a connection: TLS 1.3, the startup packet, and a password if there are users."""
 
 from __future__ import annotations
 

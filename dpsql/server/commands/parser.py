@@ -92,7 +92,7 @@ _OLD_WORDS = "binary csv header delimiter delimiters null quote escape force enc
 
 
 def _read_options(words: TokenReader) -> CopyOptions:
-    """Read the options behind TO STDOUT."""
+    """Parse the options after TO STDOUT."""
     words.take("with")
     options: dict[str, object] = {}
     if words.sign("("):
@@ -139,19 +139,22 @@ def _listed(words: TokenReader, options: dict[str, object]) -> None:
             raise WireError("42601", f'option "{name}" not recognized')
 
 
+_OPTION_WORDS = (
+    "binary",
+    "csv",
+    "header",
+    "delimiter",
+    "delimiters",
+    "null",
+    "quote",
+    "escape",
+    "force",
+    "encoding",
+)
+
+
 def _worded(words: TokenReader, options: dict[str, object]) -> None:
-    match words.take(
-        "binary",
-        "csv",
-        "header",
-        "delimiter",
-        "delimiters",
-        "null",
-        "quote",
-        "escape",
-        "force",
-        "encoding",
-    ):
+    match words.take(*_OPTION_WORDS):
         case "binary" | "csv" as name:
             options["format"] = name
         case "header":

@@ -121,12 +121,23 @@ def fetch(words: TokenReader, move: bool = False) -> Command:
     return command.Fetch(name, direction, count, move)
 
 
+_DIRECTIONS = (
+    "next",
+    "prior",
+    "first",
+    "last",
+    "absolute",
+    "relative",
+    "forward",
+    "backward",
+    "all",
+)
+
+
 def _direction(
     words: TokenReader,
 ) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
-    match words.take(
-        "next", "prior", "first", "last", "absolute", "relative", "forward", "backward", "all"
-    ):
+    match words.take(*_DIRECTIONS):
         case "prior":
             return "BACKWARD", 1
         case "first":

@@ -48,7 +48,7 @@ class Token:
 
 @dataclass(frozen=True)
 class SplitStatement:
-    """One statement of a text that may hold several, and the character where it starts."""
+    """One statement of a text that may have several, and the offset of its first character."""
 
     text: str
     start: int
@@ -95,7 +95,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def _comment_end(text: str, offset: int) -> int:
-    """Where a block comment ends; comments nest."""
+    """The offset after a block comment; comments nest."""
     depth = 1
     while depth:
         edge = _COMMENT_EDGE.search(text, offset)

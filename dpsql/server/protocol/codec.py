@@ -143,7 +143,13 @@ def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
     """
     letter = frame[:1]
     if stage is ProtocolPhase.READY and letter in (b"d", b"c", b"f"):
-        return CopyData() if letter == b"d" else CopyDone() if letter == b"c" else CopyFail()
+        match letter:
+            case b"d":
+                return CopyData()
+            case b"c":
+                return CopyDone()
+            case _:
+                return CopyFail()
     decoder = FrontendMessageDecoder()
     decoder.phase = stage.value
     decoder.feed(frame)

@@ -44,8 +44,12 @@ def moment_text(zone: tzinfo, value: object) -> bytes:
         f"{seconds // 60 % 60:02}",
         f"{seconds % 60:02}",
     ]
-    tail = ":".join(parts if seconds % 60 else parts[:2] if seconds % 3600 else parts[:1])
-    return timestamp_text(local) + tail.encode()
+    shown_parts = 1
+    if seconds % 60:
+        shown_parts = 3
+    elif seconds % 3600:
+        shown_parts = 2
+    return timestamp_text(local) + ":".join(parts[:shown_parts]).encode()
 
 
 def time_text(value: object) -> bytes:
@@ -71,8 +75,10 @@ def interval_text(value: object) -> bytes:
         f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
     )
     clock = f"-{clock}" if in_microseconds < 0 and rest else clock
-    day_text = f"{days} day{'' if days == 1 else 's'}" if days else ""
-    return f"{day_text} {clock}".encode() if day_text and rest else (day_text or clock).encode()
+    if not days:
+        return clock.encode()
+    day_text = f"{days} day{'' if days == 1 else 's'}"
+    return f"{day_text} {clock}".encode() if rest else day_text.encode()
 
 
 _CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)

@@ -1,4 +1,4 @@
-"""Answers of which views tell some cells: what is left to buy, and how both are put together.
+"""Answers that views tell in part: what remains to buy, and how both are put together.
 
 What is bought is decided from plans alone. Proved in ``docs/proofs/views.md``.
 """
@@ -38,10 +38,9 @@ STEPS = 10**6
 
 @dataclass(frozen=True)
 class PartOfCore:
-    """One core of which views tell some cells: for each cell what they tell,
-    and whether it is bought.
+    """One core with the estimates that views give of its cells, and the cells to buy.
 
-    ``told`` is None where the core is bought as it stands.
+    ``estimated`` is None if all of the core is bought.
     """
 
     plan: CorePlan
@@ -105,7 +104,7 @@ class PartOfCore:
 
 @dataclass(frozen=True)
 class PartAnswer:
-    """A plan of which views tell a part, and ``rest``, the plan of what is bought."""
+    """A plan that views tell in part, and ``rest``, the plan of what is bought."""
 
     plan: Plan
     rest: Plan
@@ -169,9 +168,7 @@ class PartAnswer:
 def part_of_views(
     plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
 ) -> PartAnswer | None:
-    """What views tell of the plan where it is a part; None where they tell nothing of it,
-    or nothing exact enough.
-    """
+    """The part of the plan that views tell; None if they tell nothing, or nothing exact enough."""
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)

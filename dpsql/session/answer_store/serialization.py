@@ -97,7 +97,7 @@ def written(released: Released) -> bytes:
 
 
 def read(packed: bytes, cores: Sequence[CorePlan]) -> Released:
-    """The released tables of these cores; ValueError where the text is not theirs."""
+    """Parse the released tables of these cores. Raises ValueError if the text is not theirs."""
     tables = json.loads(_unpacked(packed))
     return Released(
         tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True))
@@ -105,8 +105,9 @@ def read(packed: bytes, cores: Sequence[CorePlan]) -> Released:
 
 
 def read_groups(packed: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
-    """The keys of one core's rows and, for each cell, its numbers in steps;
-    ValueError where the text has neither.
+    """Parse the keys of one core's rows and, for each cell, its numbers in steps.
+
+    Raises ValueError if the text is not a release.
     """
     rows, keys, _, _, cells, _, hidden = json.loads(_unpacked(packed))[core]
     released_groups = _read_groups(rows, keys, cells)
@@ -196,7 +197,7 @@ def _hidden(keys: list[tuple[object, ...]], counts: list[list[int]]) -> HiddenGr
 def _rows(
     length: int, width: int, columns_found: Sequence[Sequence[ValueT]]
 ) -> ColumnarRows[ValueT]:
-    """The rows of these columns; ValueError where there are not so many."""
+    """The rows of these columns. Raises ValueError if their number is another."""
     if len(columns_found) != width or any(len(column) != length for column in columns_found):
         raise ValueError("columns of another table")
     return ColumnarRows(tuple(columns_found), length)
@@ -327,7 +328,7 @@ def written_view(view: StoredView) -> bytes:
 
 
 def read_view(text: bytes) -> StoredView:
-    """The view that was written; ValueError, TypeError or KeyError where the text is none."""
+    """Parse a stored view. Raises ValueError, TypeError or KeyError if the text is none."""
     answer_digest, core, entry, description, keys, groups, cells, beyond = json.loads(text)
     view_cells = tuple(_read_cell(*cell) for cell in cells)
     return StoredView(

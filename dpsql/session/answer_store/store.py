@@ -38,11 +38,10 @@ _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 @dataclass(frozen=True)
 class PaidRelease:
-    """A release, whether it was found in the store,
-    and the version of the data under which it is kept, or None.
+    """A release, whether it was stored, and the version of the data that it is stored for, or None.
 
-    ``notices`` tell what it is made of, where it is made of other answers. ``bought`` is the plan
-    that was charged where that is not the plan that was asked.
+    ``notices`` list the answers that it is made of, if any. ``bought`` is the plan that was
+    charged, if that is not the plan that was asked for.
     """
 
     released: Released
@@ -211,9 +210,7 @@ class AnswerStore:
     def completed(
         self, part_answer: PartAnswer, rest: PaidRelease, version: str | None
     ) -> ViewAnswer:
-        """The answer of which a part was known and the ``rest`` is released;
-        it is given from then on.
-        """
+        """The answer made of the known part and the released ``rest``; it is given from then on."""
         result = part_answer.with_bought(
             rest.released,
             "" if version is None else answer_key(part_answer.rest.written(), version),
@@ -240,11 +237,10 @@ class AnswerStore:
         pay: Callable[[], tuple[Released, int]],
         check: Callable[[], None],
     ) -> PaidRelease:
-        """The release of the plan's cores on this version of the data, where it was paid for.
+        """The stored release of the plan on this version of the data, or one that ``pay`` makes.
 
-        Else ``pay`` makes it of that version, and tells its ledger entry. Of those in this process
-        who ask for the same at the same time one pays. ``check`` raises where the statement was
-        ended.
+        ``pay`` returns the release and its ledger entry. If several threads ask for the same plan
+        at the same time, one of them pays. ``check`` raises an error if the statement was cancelled.
         """
         if version is None:
             return PaidRelease(pay()[0], False, None)

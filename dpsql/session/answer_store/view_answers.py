@@ -37,14 +37,13 @@ PRICE_STEPS = 1000
 
 @dataclass(frozen=True)
 class ViewAnswer:
-    """A released plan that is made of earlier answers, of which ledger entries,
-    and how much less exact it is.
+    """A released plan that is made of earlier answers: their ledger entries, and its precision.
 
-    ``ratio`` is the largest standard deviation of a cell as a multiple of that which the plan's
-    price would buy. ``bought`` are the cells that were bought because no earlier answer tells them,
-    in words. ``cell_sources`` tell by which views each cell is told, and ``last_entry`` is the last
-    of their entries. An answer that ``was_given`` is the one that was given before; the ``offer``
-    is said if answers by now tell it more exactly.
+    ``ratio`` is the largest standard deviation of a cell, as a multiple of what the plan's price
+    would buy. ``bought`` names the cells that were bought because no earlier answer tells them.
+    ``cell_sources`` are the views that tell each cell, ``last_entry`` is the last of their ledger
+    entries. ``was_given`` is true if the same answer was given before; ``offer`` is the notice that
+    newer answers tell it more exactly.
     """
 
     released: Released
@@ -60,11 +59,10 @@ class ViewAnswer:
 
     @property
     def missing(self) -> Fraction:
-        """The part of the plan's price that buys the precision which is missing to what the whole
-        price buys.
+        """The part of the plan's price that buys the missing precision; 0 if next to nothing is missing.
 
-        Precision grows with the square of the price, and that of independent estimates adds up; 0
-        where the answer is nearly as exact.
+        Precision grows with the square of the price, and the precisions of independent estimates
+        add up.
         """
         if self.ratio <= NEARLY_AS_EXACT:
             return Fraction(0)
@@ -84,9 +82,7 @@ class ViewAnswer:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What people are told: of which answers it is made, how exact it is,
-        and what buys a better one.
-        """
+        """Notices for the analyst: the answers it is made of, its precision, and what buys a better one."""
         notices = [
             f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources
         ]
@@ -191,7 +187,7 @@ def _found(asked: EstimatedCore) -> FoundCore | None:
 
 
 def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
-    """Where the keys of a level stand among those of the finest level."""
+    """The indexes of a level's keys among those of the finest level."""
     finest_keys = next(level.keys for level in cube.levels if level.core == cube.finest)
     return tuple(finest_keys.index(key) for key in keys)
 
@@ -308,7 +304,9 @@ def ratio(core: CorePlan, index: int, estimates: Iterable[LinearEstimate]) -> fl
     measured = core.cells[index]
     noise = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
     variance = max((estimate.variance for estimate in estimates), default=0.0)
-    return variance**0.5 / noise if noise else 0.0 if not variance else math.inf
+    if noise:
+        return float(variance**0.5 / noise)
+    return math.inf if variance else 0.0
 
 
 def entries_said(cores: Iterable[EstimatedCore]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class EstimatedCore:
     """One core while it is answered of views: ``used`` are those that tell it,
     ``groups`` the keys of its groups.
 
-    With ``given`` each cell is told by the views by which it was told before, and by no others.
+    With ``given``, each cell is estimated from the views that told it before, and from no others.
     ``sources`` are those of each cell that was told, and ``left_out`` names keys of views with
     which rows may be in no group of these. Only views are read that leave out the rows ``beyond``
     the same keys; ``others`` leave out other rows.
@@ -152,9 +152,10 @@ class EstimatedCore:
             }
 
     def _rest(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        """What fulfils a condition is all less what does not, where the condition is never NULL.
+        """Estimate the rows that fulfil a condition: all rows minus those that do not.
 
-        A condition on what the keys read chooses among groups, which differences do not.
+        This holds if the condition is never NULL. A condition on columns of the keys chooses among
+        groups instead, so there is no estimate of it.
         """
         key_columns = {column for key in self.normal.keys for column in columns(key)}
         for condition in sorted(cell.conditions, key=repr):
@@ -200,9 +201,7 @@ class EstimatedCore:
         }
 
     def _placed_in(self, matched: CellMatch, groups: ViewGroups) -> list[GroupKey | None]:
-        """For each group of the view the asked group that it is part of;
-        None where the conditions do not hold.
-        """
+        """For each group of the view, the group asked for; None if the conditions do not hold."""
         name = (matched.view, matched.conditions, matched.keys)
         if name not in self._placed:
             plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]

@@ -120,7 +120,7 @@ class ViewIndex:
                 return
 
     def groups(self, view: StoredView) -> ViewGroups | None:
-        """The groups of a view; None where its answer is no longer kept."""
+        """The groups of a view; None if its answer is no longer stored."""
         result = self._groups.find((view.answer, view.core))
         if result is None:
             packed = None if self._pinned is None else self._pinned.content(view)

@@ -54,10 +54,9 @@ _CREATING: Final = defaultdict[str, threading.Lock](threading.Lock)
 
 
 class NamedReleases:
-    """What stays under names in the ledger of one database; its sessions share it,
-    and any thread may ask.
+    """The named releases in the ledger of one database; all sessions and threads share them.
 
-    Where the ledger cannot be read, what was read last counts.
+    If the ledger cannot be read, the last snapshot counts.
     """
 
     def __init__(
@@ -90,9 +89,7 @@ class NamedReleases:
 
     @property
     def version(self) -> str:
-        """A text that is another one whenever a named release was created or dropped;
-        empty where there are none.
-        """
+        """A text that changes when a named release is created or dropped; empty without releases."""
         return self._now().version
 
     @property
@@ -151,9 +148,7 @@ class NamedReleases:
         ]
 
     def content(self, release: NamedRelease) -> bytes:
-        """The content of a release; StatementError where it was dropped meanwhile,
-        or is damaged.
-        """
+        """The content of a release. Raises StatementError if it was dropped meanwhile or is damaged."""
         result = self._ledger.named_content(release)
         if result is None:
             raise StatementError(
@@ -162,9 +157,7 @@ class NamedReleases:
         return result
 
     def require_free(self, name: str, size: int = 0) -> str:
-        """The name, folded, where a release of so many bytes may be created under it;
-        DataError where it may not.
-        """
+        """The folded name. Raises DataError if no release of so many bytes may be created under it."""
         folded = fold(name)
         try:
             checked_name(folded, "name")
@@ -236,7 +229,7 @@ class NamedReleases:
         return dropped
 
     def row_count(self, table: str) -> int | None:
-        """The number of rows of a synthetic table; None where the table is none."""
+        """The number of rows of a synthetic table; None for other tables."""
         release = self.find(table)
         if release is None or table in self._declared.tables:
             return None

@@ -44,9 +44,7 @@ class NamedPrice:
 
 
 def stated_price(statement: CreateNamed, settings: StatementSettings, privacy: Privacy) -> Fraction:
-    """The ε behind PRICE, or that of the session; DataError where the owner does not allow it,
-    or it is 0.
-    """
+    """The ε after PRICE, or the session's. Raises DataError if it is 0 or the owner forbids it."""
     price = allowed_price(settings.epsilon if statement.price is None else statement.price, privacy)
     if not price:
         raise DataError("PRICE must be above 0")

@@ -61,7 +61,7 @@ def suggested_synopses(session: Session, texts: Iterable[str]) -> list[Suggested
 
 
 def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedSynopsis | None:
-    """The synopsis of statements over the same tables, where it replaces more than one purchase."""
+    """The synopsis of statements over the same tables, if it replaces more than one purchase."""
     asked = sorted(statements, key=lambda statement: -statement.times)[:MOST_STATEMENTS]
     source = asked[0].parts.source
     keys = list[str]()

@@ -210,10 +210,8 @@ class Synopses:
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> SynopsisPlan:
-        definition, privacy = (
-            synopsis_definition(create.body),
-            self._named.schema.privacy.with_noise(settings.mechanism),
-        )
+        definition = synopsis_definition(create.body)
+        privacy = self._named.schema.privacy.with_noise(settings.mechanism)
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
         price = stated_price(create, settings, privacy)

@@ -64,12 +64,11 @@ class SyntheticTables:
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> Result:
-        """Charge the table, measure its marginals, fit a model to them,
-        and keep rows that are drawn of it.
-        """
+        """Charge the table, measure its marginals, fit a model, and store rows drawn from it."""
         require_mbi()
         draft = self._draft(statement, text, parameters, settings)
-        plan, notices = draft.plan, list[str]()
+        plan = draft.plan
+        notices = list[str]()
         price: list[Price] = []
 
         def make(name: str) -> NewRelease:
@@ -208,9 +207,7 @@ class SyntheticTables:
 
 
 def _columns(definition: SyntheticDefinition, table: Table) -> list[ModelColumn]:
-    """The columns of the definition; those of ``*`` are listed to who wrote it,
-    where a model can have them.
-    """
+    """The columns of the definition; an error for ``*`` lists those that a model can have."""
     if definition.columns is None:
         fit = [name for name in table.columns if _is_fit(table, name)]
         raise Refused(

@@ -45,14 +45,8 @@ def budget_findings(schema: Schema) -> list[Finding]:
 def _finding(privacy: Privacy, where: str, total: Budget, cap: Budget | None) -> Finding:
     price = privacy.query_epsilon
     count, noise = _answers(privacy, price, total, cap)
-    message = (
-        f"pays for {count} answers"
-        if count > 1
-        else "pays for one answer"
-        if count
-        else "pays for no answer"
-    )
-    message = f"{shown((cap or total).epsilon)} {message} at query_epsilon = {plain(price)}"
+    number = {0: "no answer", 1: "one answer"}.get(count, f"{count} answers")
+    message = f"{shown((cap or total).epsilon)} pays for {number} at query_epsilon = {plain(price)}"
     message += f", with {noise.capitalize()} noise" if count else ""
     if count >= FEW or fields(total.rule):  # type: ignore[arg-type]  # each rule is a dataclass; some fix the number
         return Finding("note" if count else "error", where, message)
@@ -96,9 +90,7 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
 
 
 def _largest_sufficient_price(few: Callable[[Fraction], bool], price: Fraction) -> Fraction | None:
-    """The largest price of three digits at which there are not few answers;
-    None where there is none.
-    """
+    """The largest price of three digits at which there are not few answers, or None."""
     first = least(few, float(price))
     below = None if first is None else decimal(nearest(float(first)) - 1)
     return None if below is None or few(below) else below

@@ -35,9 +35,7 @@ class ErrorTarget:
     column: str | None = None
 
     def half_width(self, magnitude: float | None) -> float | None:
-        """The half-width that is wanted of values of that size;
-        None where the size is needed and not known.
-        """
+        """The target half-width for values of that size; None if the size is needed and not known."""
         if not self.relative:
             return float(self.amount)
         size = float(self.of) if self.of is not None else magnitude
@@ -78,7 +76,7 @@ class AccuracyGoal:
 
 
 def read_target(text: str) -> ErrorTarget:
-    """A target as people write it; ValueError where it is none.
+    """Parse a target as people write it. Raises ValueError if it is none.
 
     >>> print(read_target("5 %"), read_target("± 200"), read_target("0.5% of 4000"), sep=", ")
     5 %, ± 200, 0.5 % of 4000
@@ -96,7 +94,7 @@ def read_target(text: str) -> ErrorTarget:
 
 
 def read_goal(text: str) -> AccuracyGoal:
-    """A target, or one for each column, and at how many rows; ValueError where it is none.
+    """Parse a target, or one for each column, and a number of rows. Raises ValueError if invalid.
 
     >>> print(read_goal("n ± 200, s 5 % AT 4000 ROWS"))
     n ± 200, s 5 % at 4000 rows

@@ -207,10 +207,10 @@ def is_list(plan: Plan, number: int) -> bool:
 
 
 def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | None, ...]:
-    """For each column its half-width where the plan alone tells it: of counts and sums, exactly.
+    """The half-width of each column if the plan alone tells it; exact for counts and sums.
 
-    With ``rows`` of averages too, of groups of so many rows whose average is near the middle of the
-    bounds.
+    With ``rows`` also that of averages, for groups of so many rows whose average is near the middle
+    of the bounds.
     """
     errors = []
     for column in plan.columns:

@@ -54,14 +54,12 @@ def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
 
 
 def chosen_noise(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> Noise:
-    """The noise that goes on to pay for more statements at the owner's price;
-    Gaussian noise if in doubt.
+    """The noise that pays for more statements at the owner's price; Gaussian if in doubt.
 
-    Laplace noise that was chosen goes on while it pays for as many, so that what was said to be
-    left is left. Where the owner says how many answers there shall be, more of them are no reason
-    for wider noise. Where neither is paid for any more, it is the one that was paid for before,
-    whose answers may be in the store. The choice depends on the schema, the price and what was
-    charged so far, and on nothing else.
+    Laplace noise stays while it pays for as many, so that the announced number of answers remains.
+    If the owner declares a number of answers, more answers are no reason for wider noise. If the
+    budget admits neither, the noise of earlier answers is chosen, since these may be stored. The
+    choice depends on the schema, the price and the charges so far only.
     """
     costs = usual_costs(privacy, price)
     if len(costs) == 1:
@@ -139,9 +137,9 @@ def ordinary_noise(privacy: Privacy, price: Fraction, remaining: RemainingBudget
 
 
 def ordinary_cost(privacy: Privacy, price: Fraction, remaining: RemainingBudget) -> Cost:
-    """What an ordinary answer costs, in which people count: a count of units at this price.
+    """What an ordinary answer costs, the unit of budgets in messages: a count of units at this price.
 
-    At the owner's price where a statement at this one is refused.
+    If a statement at this price is refused, the owner's price counts.
     """
     with suppress(DatabaseError):
         cost = count_cost(privacy, ordinary_noise(privacy, price, remaining), price)

@@ -136,11 +136,9 @@ def closed_form(plan: Plan, goal: AccuracyGoal, target: WantedError) -> float:
 def approximate_price(
     plan: Plan, errors: Callable[[Plan], Errors], targets: Sequence[WantedError]
 ) -> Fraction | None:
-    """A price of three digits at which the columns are as narrow as wanted,
-    when what they are like is only estimated.
+    """A price of three digits at which columns reach their targets, if their values are estimates.
 
-    Their half-widths fall at least as 1/ε where noise is small beside the numbers,
-    and slower where it is not.
+    Half-widths fall at least as 1/ε if noise is small next to the numbers, and slower if it is not.
     """
     times = excess(targets, errors(plan))
     price = decimal(nearest(float(plan.price) * min(max(times, 1e-3), 1e3)))
@@ -184,14 +182,12 @@ def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:
 
 @dataclass(frozen=True)
 class ReachedGoal:
-    """The least price that reaches a goal, of three digits (None: none does),
-    and the half-widths that it gives.
+    """The least price of three digits that reaches a goal (None: none does), and its half-widths.
 
-    ``share`` is the part of what is left that it takes, None where the budget does not admit it;
-    ``most`` is the largest price that the budget admits, with the half-widths of that. Sizes of
-    values are those of the answer that was released at the price ``known``; where that answer
-    reaches the goal itself it is given again, ``free``. ``lists`` are the columns of lists of
-    quantiles, which the goal does not count.
+    ``share`` is its part of the remaining budget, None if the budget does not admit it; ``most`` is
+    the largest price that the budget admits, with its half-widths. Sizes of values are those of the
+    answer that was released at the price ``known``; if that answer reaches the goal, it is given
+    again, ``free``. ``lists`` are the columns of lists of quantiles, which the goal does not count.
     """
 
     goal: AccuracyGoal
@@ -258,15 +254,11 @@ def plain(epsilon: Fraction) -> str:
 
 
 def percent(share: float) -> str:
-    """A part of what is left.
+    """A part of the remaining budget, in percent.
 
     >>> percent(0.5), percent(0.0123), percent(0.00001)
     ('50 %', '1.2 %', 'less than 0.1 %')
     """
-    return (
-        "less than 0.1 %"
-        if share < 0.001
-        else f"{100 * share:.2g} %"
-        if share < 0.1
-        else f"{100 * share:.0f} %"
-    )
+    if share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"

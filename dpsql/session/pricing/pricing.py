@@ -158,9 +158,7 @@ class Pricing:
     def reach(
         self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None
     ) -> ReachedGoal:
-        """What it takes to reach the goal;
-        UnresolvedTarget where that depends on what was not released yet.
-        """
+        """The price that reaches the goal. Raises UnresolvedTarget if it depends on a first release."""
         lists = [
             column.name
             for index, column in enumerate(plan.columns)
@@ -316,7 +314,7 @@ class Pricing:
         return result
 
     def _share(self, cost: Cost) -> float | None:
-        """The part of what is left that a cost takes, None where the budget does not admit it."""
+        """The part of the remaining budget that a cost takes; None if the budget does not admit it."""
         after = self.remaining.shares_after(cost.rounded_up())
         if after is None:
             return None

@@ -55,11 +55,10 @@ class TargetPlanner:
         )
 
     def priced(self, plan: Plan, settings: StatementSettings) -> Plan:
-        """The plan at the price that reaches what is chosen,
-        or a pilot where that depends on what is not released yet.
+        """The plan at the price that reaches the target, or a pilot if that depends on a first answer.
 
-        A pilot costs no more than a statement may. Raises BudgetExhausted where the price is more
-        than what is left or than what one statement may cost.
+        A pilot costs no more than a statement may. Raises BudgetExhausted if the price exceeds the
+        remaining budget, or what one statement may cost.
         """
         if settings.target_error is None or plan.fixed or not plan.cores:
             return plan
@@ -107,7 +106,7 @@ class TargetPlanner:
 
 
 def first_only(result: Result, refusal: Error) -> Result:
-    """A pilot's answer as it is given where there is no better one."""
+    """A pilot's answer as it is given if there is no better one."""
     return replace(result, notices=(*result.notices, f"a first answer only: {refusal}"))
 
 

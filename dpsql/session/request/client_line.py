@@ -155,7 +155,7 @@ def without_refine(text: str) -> tuple[str, bool]:
 
 
 def _refuse_goal(text: str) -> None:
-    """Refuse TO REACH behind a query without EXPLAIN PRIVACY, and say how to write both."""
+    """Refuse TO REACH after a query without EXPLAIN PRIVACY, and say how to write both."""
     try:
         explained, goal = with_goal(text)
     except StatementError:
@@ -206,7 +206,7 @@ def _no_setting() -> Refused:
 
 
 def _has_another_behind(text: str) -> bool:
-    """Whether more text follows behind the semicolon of a SET."""
+    """Whether more text follows the semicolon of a SET."""
     match = _SET.match(text) or _RESET.match(text)
     return match is not None and match[0].rstrip().endswith(";")
 

@@ -31,8 +31,9 @@ KEYWORDS = tuple(
 
 @dataclass(frozen=True)
 class FunctionName:
-    """A function, an example, and where it may stand. Those over private rows may stand over
-    released rows too.
+    """A function, an example, and the kind of rows it applies to.
+
+    Functions over private rows also apply to released rows.
     """
 
     name: str

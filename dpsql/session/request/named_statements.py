@@ -34,9 +34,7 @@ EXAMPLES: dict[ReleaseKind, str] = {
 
 @dataclass(frozen=True)
 class CreateNamed:
-    """CREATE of what stays under a name. ``body`` is the definition behind AS,
-    without ROWS and PRICE at its end.
-    """
+    """CREATE of a named release; ``body`` is the text after AS, without ROWS and PRICE at its end."""
 
     kind: ReleaseKind
     name: str
@@ -65,7 +63,7 @@ NamedStatement = CreateNamed | DropNamed | ShowNamed
 
 
 def named_statement(text: str) -> NamedStatement | None:
-    """The statement about a named release that the text is; None where it is another one.
+    """Parse a statement about a named release; None for other statements.
 
     >>> named_statement("create synthetic table twins as select a from t rows 10 price 0.5")
     CreateNamed(kind='synthetic table', name='twins', body=' select a from t', rows=10, price=Fraction(1, 2))

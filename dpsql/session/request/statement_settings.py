@@ -35,12 +35,12 @@ class StatementSettings:
 
     A plan depends on these settings, the text, the schema and earlier releases, and on nothing
     else. Each statement costs ``epsilon`` or, with a ``target_error``, what its intervals need: at
-    most ``most_epsilon``, where None stands for `MOST_TIMES` the epsilon. ``clipping`` says whether
+    most ``most_epsilon``, or `MOST_TIMES` the epsilon if that is None. ``clipping`` says whether
     clipped amounts are reported as well, ``empty_groups`` which groups without rows are shown.
     ``preview`` says whether single rows of a private table are those of a synthetic one.
     ``own_averages`` says whether averages have limits of their own where the schema declares some.
     ``intervals`` says whether the ends of intervals are columns of the answers, and ``reuse``
-    whether statements are answered of earlier answers where these tell them.
+    whether statements are answered from earlier answers if these tell them.
     """
 
     epsilon: Fraction
@@ -195,16 +195,19 @@ def _written(value: str | float) -> str:
 def budget_row(analyst: str, remaining: RemainingBudget, answers: AnswersLeft) -> BudgetRow:
     """The row of the table ``dpsql.budget``; ``answers`` are the ordinary ones that are left."""
     total = remaining.budget
+    lifetime_epsilon, lifetime_delta, renewed_on = _lifetime(remaining)
     return BudgetRow(
-        analyst,
-        answers.left,
-        answers.total,
-        float(total.epsilon),
-        float(remaining.epsilon),
-        float(total.delta),
-        float(remaining.delta),
-        float(remaining.share),
-        *_lifetime(remaining),
+        analyst=analyst,
+        answers_left=answers.left,
+        answers_total=answers.total,
+        epsilon_total=float(total.epsilon),
+        epsilon_left=float(remaining.epsilon),
+        delta_total=float(total.delta),
+        delta_left=float(remaining.delta),
+        share_left=float(remaining.share),
+        lifetime_epsilon=lifetime_epsilon,
+        lifetime_delta=lifetime_delta,
+        renewed_on=renewed_on,
     )
 
 

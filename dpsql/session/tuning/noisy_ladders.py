@@ -152,7 +152,7 @@ def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
 
 
 def ends_of(low: Fraction | None, high: Fraction | None) -> Ends | None:
-    """The bounds of a column, of which ``low`` is of minus its values; None if they are none."""
+    """The bounds of a column; ``low`` is the bound of minus its values. None if there are none."""
     if low is None or high is None or -low >= high:
         return None
     return -low, high

@@ -138,7 +138,7 @@ def _limits(
 
 
 def _shown(table: Table, keys: Sequence[str]) -> int | None:
-    """How many groups by these keys are ever shown; None where the schema does not tell it."""
+    """How many groups by these keys are ever shown; None if the schema does not tell it."""
     result = 1
     for key in keys:
         column = table.columns[key]
@@ -151,7 +151,7 @@ def _shown(table: Table, keys: Sequence[str]) -> int | None:
 def compared(
     before: MissingLimits, now: Schema, tuned: Tuned
 ) -> Iterator[tuple[str, float | None, float | None]]:
-    """Statements over the tables of which something was found, each with its error before and now.
+    """Statements over the tuned tables, each with its error before and after the tuning.
 
     None stands for a statement that was or is refused.
     """

@@ -1,5 +1,4 @@
-"""The tail of a distribution along a ladder, of which noise hides the end:
-a smooth density fitted to noisy counts.
+"""Fits a smooth density to noisy counts, for the tail of a distribution that noise hides.
 
 The density of whole numbers n is exp(a + b·ln n + c·(ln n)²) with c ≤ 0 from some step on, which
 log-normal and Pareto distributions have, by least squares over all steps from there, the empty ones
@@ -50,15 +49,14 @@ def hidden_tail(
     deviation: float,
     last: int,
 ) -> list[float]:
-    """About how many units each step beyond the ``last`` that shows has; none if no curve fits,
-    or it does not fall.
+    """About how many units each step above ``last`` has; empty if no curve fits, or it does not fall.
 
     Args:
         limits: The upper end of each step, a whole number.
         sizes: A typical number of each step.
         counts: Noisy counts of units on the steps.
         deviation: The standard deviation of their noise.
-        last: The last step of which it is known that it has units.
+        last: The last step that is known to have units.
     """
     none = [0.0] * len(limits)
     widths = np.diff(np.array([0, *limits], dtype=float))
@@ -143,7 +141,9 @@ def _fitted(
         squares = float(((step_counts - curve(basis, width, at + change)) ** 2).sum())
         if squares < best:
             is_done = best - squares < 1e-6 * best
-            at, best, damping = at + change, squares, max(damping / 5, 1e-9)
+            at = at + change
+            best = squares
+            damping = max(damping / 5, 1e-9)
             if is_done:
                 break
         else:

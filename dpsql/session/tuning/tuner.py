@@ -61,11 +61,9 @@ class TableQuestions:
 
 
 def questions_of(missing: MissingLimits) -> list[TableQuestions]:
-    """What is asked of each table of which something is to be found: first of its limits,
-    then of each column.
+    """The questions to each table with missing limits or bounds: first limits, then each column.
 
-    A statement for all columns would compute more of a row than the engine may compute of all that
-    a unit has.
+    One statement for all columns would do more work per unit than the engine may do.
     """
     return [
         _asked(missing.schema, name, missing.keys[name], questions, columns=columns)
@@ -139,7 +137,7 @@ def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str
 
 
 def _finite(column: str) -> str:
-    """The value where it is a number: neither NaN nor infinite."""
+    """The value if it is a number: neither NaN nor infinite."""
     return f'CASE WHEN "t"."{column}" BETWEEN -1e300 AND 1e300 THEN "t"."{column}" END'
 
 
@@ -289,11 +287,10 @@ def described(missing: MissingLimits) -> str:
 def price_of(
     budget: Budget, privacy: Privacy, share: Fraction, parts: Sequence[Fraction]
 ) -> Fraction:
-    """The largest ε of which counts with these parts take no more than a share of the whole budget,
-    which admits them.
+    """The largest ε at which counts with these parts take at most a share of the total budget.
 
-    Of a budget in which Gaussian noise is added up in ρ it is a share of that,
-    and of any other one of what its rule adds up.
+    The share is of ρ if the budget adds up Gaussian noise in ρ; otherwise of what its rule adds up.
+    The budget also admits the counts.
     """
     low = Fraction(0)
     high = budget.epsilon

@@ -132,7 +132,7 @@ def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
     ):
         raise StatementError("E_TYPE", f'type "{kind}" does not exist')
     if kind.startswith("_") or kind in VECTORS:
-        inner = "oid" if kind == "oidvector" else "int2" if kind == "int2vector" else kind[1:]
+        inner = {"oidvector": "oid", "int2vector": "int2"}.get(kind, kind[1:])
         if isinstance(operand, exp.Array) or (
             of is not None and (of.startswith("_") or of in VECTORS)
         ):

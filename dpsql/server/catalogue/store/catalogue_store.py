@@ -107,14 +107,14 @@ class CatalogueStore:
         user: str = "",
         begun: Callable[[Callable[[], None]], None] = lambda _: None,
     ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """Run a query over these relations; returns the names and DuckDB types of its columns,
-        and its rows.
+        """Run a query over these relations.
 
-        ``begun`` is called with a function that interrupts the query. Raises duckdb.Error if the
-        query fails.
+        Returns the names and DuckDB types of its columns, and its rows. ``begun`` is called with a
+        function that interrupts the query. Raises duckdb.Error if the query fails.
         """
         self._require(sql, relations)
-        ended, cursor = threading.Event(), self._connection.cursor()
+        ended = threading.Event()
+        cursor = self._connection.cursor()
 
         def check() -> None:
             if ended.is_set():

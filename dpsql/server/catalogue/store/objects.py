@@ -238,9 +238,7 @@ class CatalogueObjects:
         self._depends((_CLASS, index), (_CONSTRAINT, constraint), "i")
 
     def _depends(self, row: tuple[int, int], on: tuple[int, int], kind: str) -> None:
-        """Let the row of a relation depend on another,
-        as drivers find the index behind a foreign key.
-        """
+        """Let the row of a relation depend on another; drivers find a foreign key's index by it."""
         self._add(
             "pg_depend",
             classid=row[0],
