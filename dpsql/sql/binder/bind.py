@@ -118,10 +118,10 @@ def bind(
     derived = tuple(cut.derivations.tables)
     public = tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    found = push_key_conditions(
+    pushed = push_key_conditions(
         postprocessing, cut.cores, cut.cubes, derived, schema=cut.schema, sizes=fanout
     )
-    joined = map(without_unread_joins, found)
+    joined = map(without_unread_joins, pushed)
     counted = (
         replace(core, relation=with_partners(core.relation, [core.keys], fanout)) for core in joined
     )

@@ -58,14 +58,14 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
     "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('2"
     """
     tables = list(tree.find_all(exp.Table))
-    wanted = [
+    budget_tables = [
         table
         for table in tables
         if fold(table.db) == "dpsql" and fold(table.name) == "budget" and not table.catalog
     ]
-    if not wanted:
+    if not budget_tables:
         return tree
-    if len(wanted) < len(tables):
+    if len(budget_tables) < len(tables):
         refuse(
             "E_TABLE",
             "dpsql.budget is read alone; ask for other tables in a statement of their own",

@@ -72,7 +72,8 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
     ]
     grouped.set("expressions", [*keys, exp.alias_(item.unalias().copy(), VALUE, quoted=True)])
     grouped.set(
-        "where", exp.Where(this=exp.and_(*(each.copy() for each in rest))) if rest else None
+        "where",
+        exp.Where(this=exp.and_(*(condition.copy() for condition in rest))) if rest else None,
     )
     grouped.set("group", exp.Group(expressions=[inner.copy() for inner, _ in pairs]))
     return Correlated(grouped, tuple(outer for _, outer in pairs), _on_no_rows(item.unalias()))
@@ -89,7 +90,7 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
         for child in node.iter_expressions()
         if not isinstance(child, exp.Query | exp.From | exp.Join)
     ]
-    return [column for part in inside for column in _columns(part)]
+    return [column for inner in inside for column in _columns(inner)]
 
 
 def _by_alias(select: exp.Select) -> set[int]:
@@ -98,8 +99,12 @@ def _by_alias(select: exp.Select) -> set[int]:
     """
     aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
     clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
-    found = [column for clause in clauses if clause is not None for column in _columns(clause)]
-    return {id(column) for column in found if not column.table and fold(column.name) in aliases}
+    clause_columns = [
+        column for clause in clauses if clause is not None for column in _columns(clause)
+    ]
+    return {
+        id(column) for column in clause_columns if not column.table and fold(column.name) in aliases
+    }
 
 
 def _is_own(column: exp.Column, scope: Scope) -> bool:
@@ -128,12 +133,12 @@ def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
             (condition.this, condition.expression),
             (condition.expression, condition.this),
         ):
-            own = _columns(inner)
+            inner_columns = _columns(inner)
             other = _columns(outer)
             if (
-                own
-                and all(_is_own(each, scope) for each in own)
-                and not any(_is_own(each, scope) for each in other)
+                inner_columns
+                and all(_is_own(column, scope) for column in inner_columns)
+                and not any(_is_own(column, scope) for column in other)
             ):
                 return inner, outer
     _refuse_other_ties(condition)

@@ -169,7 +169,7 @@ class Cut(Binding):
                 | exp.Paren(this=first)
             ):
                 joined = [join.this for join in first.args.get("joins") or ()]
-                return any(self.gives_private_rows(each, ctes) for each in [first, *joined])
+                return any(self.gives_private_rows(source, ctes) for source in [first, *joined])
             case exp.Subquery():
                 return self.gives_private_rows(node.this, ctes)
             case exp.SetOperation():

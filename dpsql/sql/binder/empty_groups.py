@@ -78,7 +78,7 @@ def evident(
         )
 
     in_cubes = {level.core for cube in cubes for level in cube.levels if level.core is not None}
-    own = {
+    sole_cores = {
         index
         for index, core in enumerate(cores)
         if index not in in_cubes or f"core{index}" in plain
@@ -88,40 +88,40 @@ def evident(
         index: nulls_of(core.domain)
         for index, core in enumerate(cores)
         if (index not in in_cubes or f"core{index}" in plain)
-        and index not in own
+        and index not in sole_cores
         and nulls_of(core.domain)
     }
     levels = []
-    counted = own | nulls.keys()
-    asked = own | nulls.keys()
+    counted = sole_cores | nulls.keys()
+    asked = sole_cores | nulls.keys()
     for number, cube in enumerate(cubes):
         domains = {level.keys: _domain(level, cube, cores) for level in cube.levels if level.keys}
-        found: dict[KeyPlaces, NullPlaces] = {}
+        null_keys: dict[KeyPlaces, NullPlaces] = {}
         for keys, domain in domains.items():
             if needs_evidence(domain, f"cube{number}"):
-                found[keys] = None
+                null_keys[keys] = None
             elif nulls_of(domain):
-                found[keys] = nulls_of(domain)
-        levels.append(tuple(found.items()))
-        if found and cube.finest is not None:
+                null_keys[keys] = nulls_of(domain)
+        levels.append(tuple(null_keys.items()))
+        if null_keys and cube.finest is not None:
             counted.add(cube.finest)
             asked |= {level.core for level in cube.levels if level.core is not None and level.keys}
-        elif found:
+        elif null_keys:
             measured = {
                 level.core
                 for level in cube.levels
-                if level.keys in found and level.core is not None
+                if level.keys in null_keys and level.core is not None
             }
             counted |= measured
             asked |= measured
     always = {
-        place
-        for place in own - in_cubes
+        index
+        for index in sole_cores - in_cubes
         if choice == "hide"
-        or ((domain := cores[place].domain) is not None and not all(domain.declared))
+        or ((domain := cores[index].domain) is not None and not all(domain.declared))
     }
     return Evident(
-        frozenset(own | nulls.keys()),
+        frozenset(sole_cores | nulls.keys()),
         frozenset(always),
         tuple(levels),
         frozenset(counted),
@@ -135,10 +135,10 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
     if level.core is not None:
         return cores[level.core].domain
     assert cube.finest is not None
-    whole = max((each.keys for each in cube.levels), key=len)
+    all_keys = max((cube_level.keys for cube_level in cube.levels), key=len)
     finest = cores[cube.finest].domain
     assert finest is not None
-    places = [whole.index(key) for key in level.keys]
+    places = [all_keys.index(key) for key in level.keys]
     return replace(
         finest,
         declared=tuple(finest.declared[index] for index in places),

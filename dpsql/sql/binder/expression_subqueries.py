@@ -89,8 +89,8 @@ class Subqueries:
             case exp.Binary(expression=exp.Any()):
                 return self._any(_COMPARISONS[type(node)][0], node.this, query)
             case exp.Binary():
-                whole = self._any(_COMPARISONS[type(node)][1], node.this, query)
-                return Call("not", (whole,), BOOLEAN)
+                comparison = self._any(_COMPARISONS[type(node)][1], node.this, query)
+                return Call("not", (comparison,), BOOLEAN)
             case _:
                 return self.value(query)
 
@@ -104,7 +104,7 @@ class Subqueries:
         """Whether the comparison holds for some row;
         unknown where it holds for none and is unknown for some.
         """
-        values = [self._from.reader().read(each) for each in _row_of(node)]
+        values = [self._from.reader().read(value) for value in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
         for option in options:
@@ -156,15 +156,15 @@ class Subqueries:
             ]
             others = conjunction([pair for pair, tie in zip(pairs, tied, strict=True) if not tie])
             if others is not None:
-                own = _filtered(
+                tied_rows = _filtered(
                     relation, [pair for pair, tie in zip(pairs, tied, strict=True) if tie]
                 )
-                own = without_known_parents(own, self._outside)
-                conditions.append(_subquery(own, [_is_null(others)], None))
+                tied_rows = without_known_parents(tied_rows, self._outside)
+                conditions.append(_subquery(tied_rows, [_is_null(others)], None))
         elif len(values) > 1:
-            whole = conjunction(pairs)
-            assert whole is not None
-            conditions = [_subquery(relation, [_is_null(whole)], None)]
+            all_pairs = conjunction(pairs)
+            assert all_pairs is not None
+            conditions = [_subquery(relation, [_is_null(all_pairs)], None)]
         else:
             if is_nullable(options[0]):
                 conditions.append(_subquery(relation, [_is_null(options[0])], None))
@@ -176,17 +176,17 @@ class Subqueries:
     def _has_rows(
         self, relation: Relation, conditions: list[Expression], query: exp.Expr
     ) -> Expression:
-        whole = _filtered(relation, conditions)
-        if has_no_rows(whole):
+        rows = _filtered(relation, conditions)
+        if has_no_rows(rows):
             return _FALSE
-        if not self._is_admitted(whole):
+        if not self._is_admitted(rows):
             refuse(
                 "E_SUBQ",
                 "the rows of this subquery may be other units'; tie them to the row's own unit in its "
                 "WHERE, or compare the unit's column with IN",
                 query,
             )
-        return _subquery(without_known_parents(whole, self._outside), [], None)
+        return _subquery(without_known_parents(rows, self._outside), [], None)
 
     def _is_admitted(self, relation: Relation) -> bool:
         """Whether the relation is public, or has only rows of the unit that the outer row has."""
@@ -211,10 +211,10 @@ class Subqueries:
         if not is_grouped(select) or select.args.get("group") is not None:
             outer = self._from.scope if select.args.get("where") else None
             if self._binding.is_released(select, ctes, outer):  # the sandbox refuses several rows
-                whole = exp.Select(
+                scalar_select = exp.Select(
                     expressions=[exp.alias_(exp.Subquery(this=select.copy()), "value")]
                 )
-                source = self._binding.derived(whole, ctes)
+                source = self._binding.derived(scalar_select, ctes)
             else:
                 source = self._source(query)
             (value,) = source.columns.values()
@@ -362,11 +362,11 @@ def _row_of(node: exp.Expr) -> list[exp.Expr]:
 def _without(query: exp.Expr, *parts: str) -> exp.Expr:
     """The query without the clauses that do not change which rows it gives."""
     query = query.copy()
-    for part in parts:
+    for clause in parts:
         if isinstance(query, exp.Select) and not (
-            part == "order" and query.args.get("limit") is not None
+            clause == "order" and query.args.get("limit") is not None
         ):
-            query.set(part, None)
+            query.set(clause, None)
     return query
 
 

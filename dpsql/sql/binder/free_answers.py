@@ -202,7 +202,7 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
         table.set("catalog", None)
     if binding.empty_groups != "show":
         unlisted = [index for index, may_be_null in enumerate(core.domain.nulls) if may_be_null]
-        known = node.conjoined([node.not_null(node.bare(f"k{place}")) for place in unlisted])
+        known = node.conjoined([node.not_null(node.bare(f"k{index}")) for index in unlisted])
         columns = [node.bare(f"k{index}") for index, _ in enumerate(core.keys)]
         if known is not None:
             select = node.select(columns, node.subquery(select, "listed"), where=known)
@@ -227,7 +227,11 @@ def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> ex
         return None
     if not source_from.is_whole:
         return None
-    ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
+    ends = [
+        declared_end
+        for item in select.expressions
+        if (declared_end := _end(item, source_from)) is not None
+    ]
     if len(ends) < len(select.expressions):
         return None
     names = [item.alias or output_name(item) for item in select.expressions]
@@ -251,7 +255,7 @@ def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
     if column.bounds is not None:
         value = _scalar(column.bounds[0 if lowest else 1], column, lowest)
     else:
-        listed = [each for each in column.domain or () if each is not None]
+        listed = [domain_value for domain_value in column.domain or () if domain_value is not None]
         if not listed:
             return None
         value = (min if lowest else max)(listed)
@@ -280,19 +284,19 @@ def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
     if table is None or name not in schema.tables or schema.tables[name].public:
         return tree, None
     asked = {fold(column.name) for column in tree.find_all(exp.Column)}
-    made = [
-        each
-        for each, its in schema.tables.items()
-        if its.source == name and asked <= its.columns.keys()
+    synopses = [
+        name_of_table
+        for name_of_table, schema_table in schema.tables.items()
+        if schema_table.source == name and asked <= schema_table.columns.keys()
     ]
-    if not made:
+    if not synopses:
         return tree, None
     changed = tree.copy()
-    read = changed.find(exp.Table)
-    assert read is not None
-    alias = read.args.get("alias") or exp.TableAlias(this=read.this.copy())
-    read.replace(exp.Table(this=exp.to_identifier(made[-1], quoted=True), alias=alias))
-    return changed, made[-1]
+    scanned = changed.find(exp.Table)
+    assert scanned is not None
+    alias = scanned.args.get("alias") or exp.TableAlias(this=scanned.this.copy())
+    scanned.replace(exp.Table(this=exp.to_identifier(synopses[-1], quoted=True), alias=alias))
+    return changed, synopses[-1]
 
 
 def _single_rows_of(tree: exp.Expr) -> exp.Table | None:

@@ -83,8 +83,8 @@ def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
     plain = [key for key in group.expressions if not isinstance(key, _SETS)]
     parts = [[[key for node in plain for key in _members(node)]], *map(_expanded, _sets_of(group))]
     count = 1
-    for part in parts:
-        count *= len(part)
+    for sets in parts:
+        count *= len(sets)
         if count > MAX_SETS:
             refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", group)
     meant = _SelectItems(select, source_from)
@@ -96,18 +96,22 @@ def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
 def _sets_of(group: exp.Group) -> Keys:
     result: Keys = [key for key in group.expressions if isinstance(key, _SETS)]
     for name in _PARTS:
-        result += [part for part in group.args.get(name) or () if isinstance(part, exp.Expr)]
+        result += [
+            expression
+            for expression in group.args.get(name) or ()
+            if isinstance(expression, exp.Expr)
+        ]
     return result
 
 
-def _expanded(part: exp.Expr) -> list[Keys]:
+def _expanded(element: exp.Expr) -> list[Keys]:
     """The sets that one part of a GROUP BY stands for."""
-    members = [_members(expression) for expression in part.expressions]
-    match part:
+    members = [_members(expression) for expression in element.expressions]
+    match element:
         case exp.GroupingSets():
             nested = [
                 _expanded(expression) if isinstance(expression, _SETS) else [_members(expression)]
-                for expression in part.expressions
+                for expression in element.expressions
             ]
             return [keys for sets in nested for keys in sets]
         case exp.Rollup() if members:
@@ -117,16 +121,16 @@ def _expanded(part: exp.Expr) -> list[Keys]:
             ]
         case exp.Cube() if members:
             if 2 ** len(members) > MAX_SETS:
-                refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", part)
+                refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", element)
             chosen = chain.from_iterable(
                 combinations(members, size) for size in range(len(members), -1, -1)
             )
-            return [[key for member in kept for key in member] for kept in chosen]
+            return [[key for member in combination for key in member] for combination in chosen]
         case _:
             refuse(
                 "E_GROUPING",
                 "WITH ROLLUP and WITH CUBE are not answered; write GROUP BY ROLLUP (…)",
-                part,
+                element,
             )
 
 
@@ -152,10 +156,10 @@ class _SelectItems:
 
     def of(self, key: exp.Expr) -> exp.Expr:
         if isinstance(key, exp.Literal) and not key.is_string:
-            place = int(key.this) if key.this.isdigit() else 0
-            if not 1 <= place <= len(self._select.expressions):
+            position = int(key.this) if key.this.isdigit() else 0
+            if not 1 <= position <= len(self._select.expressions):
                 refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
-            item: exp.Expr = self._select.expressions[place - 1]
+            item: exp.Expr = self._select.expressions[position - 1]
             return item.this if isinstance(item, exp.Alias) else item
         if isinstance(key, exp.Column) and not key.table and not self._scope.has_column(key.name):
             return self._aliases.get(fold(key.name), key)
@@ -202,19 +206,21 @@ def cube(
     alone = together and finest_takes_whole_price(
         _sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy)
     )
-    wanted = {
+    level_aggregates = {
         places: tuple(
-            each for each in asked if places == finest or not alone or not is_additive(each)
+            aggregate
+            for aggregate in asked
+            if places == finest or not alone or not is_additive(aggregate)
         )
         for places in different
     }
-    if sum(map(bool, wanted.values())) > 1:
+    if sum(map(bool, level_aggregates.values())) > 1:
         relation = within_domain(relation, keys, binding.sizes)
     cores = {
         places: _core(relation, keys, places, measured, domain=domains[places], binding=binding)
         if measured
         else None
-        for places, measured in wanted.items()
+        for places, measured in level_aggregates.items()
     }
     levels = tuple(GroupingSet(places, cores[places]) for places in sets)
     return binding.cube(Cube(keys, asked, levels, cores[finest] if together else None))
@@ -239,18 +245,18 @@ def _domains(
     relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces], public: Fanout
 ) -> dict[KeyPlaces, KeyDomain | None]:
     """The domain of each set; where all keys together have one, the others are its projections."""
-    whole = max(sets, key=len)
-    domain = _domain(relation, keys, whole, public)
+    finest = max(sets, key=len)
+    domain = _domain(relation, keys, finest, public)
     if domain is None:
         return {places: _domain(relation, keys, places, public) for places in sets}
-    result: dict[KeyPlaces, KeyDomain | None] = {whole: domain}
+    result: dict[KeyPlaces, KeyDomain | None] = {finest: domain}
     for places in sets:
-        if places != whole:
-            within = set(places) <= set(whole)
+        if places != finest:
+            within = set(places) <= set(finest)
             result[places] = (
                 _domain(relation, keys, places, public)
                 if not within
-                else projected(domain, [whole.index(index) for index in places])
+                else projected(domain, [finest.index(index) for index in places])
                 if places
                 else None
             )
@@ -260,8 +266,8 @@ def _domains(
 def _domain(
     relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout
 ) -> KeyDomain | None:
-    own = tuple(keys[index] for index in places)
-    return key_domain(relation, own, public, by_output=True) if places else None
+    domain_keys = tuple(keys[index] for index in places)
+    return key_domain(relation, domain_keys, public, by_output=True) if places else None
 
 
 def _sizes(

@@ -251,9 +251,9 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
     """What an aggregate over rows of one unit computes;
     refused where it may depend on their order.
     """
-    found = statistic(node, reader)
-    if found is not None:
-        return _of_one_unit(found, node)
+    statistic_aggregate = statistic(node, reader)
+    if statistic_aggregate is not None:
+        return _of_one_unit(statistic_aggregate, node)
     function, distinct, argument, condition = split(node, reader)
     if (
         isinstance(function, exp.CountIf)
@@ -261,8 +261,8 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
         and argument.type == BOOLEAN
         and not distinct
     ):
-        held = conjunction([part for part in (condition, argument) if part is not None])
-        return UnitAggregate(UnitFunction.COUNT, None, held)
+        counted = conjunction([operand for operand in (condition, argument) if operand is not None])
+        return UnitAggregate(UnitFunction.COUNT, None, counted)
     form = _form(function, distinct, node)
     if form is UnitFunction.SUM or form is UnitFunction.AVG:
         assert argument is not None
@@ -270,18 +270,18 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
     return UnitAggregate(form, argument, condition)
 
 
-def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
+def _of_one_unit(aggregate: Aggregate, node: exp.Expr) -> UnitAggregate:
     """A statistic of one unit's rows; refused where it is not computed there."""
-    form = found.function.per_unit
+    form = aggregate.function.per_unit
     if form is None:
         asked = (
             "statistics of pairs are"
-            if found.other is not None
-            else f"{found.function.name.upper()} is"
+            if aggregate.other is not None
+            else f"{aggregate.function.name.upper()} is"
         )
-        them = "them" if found.other is not None else "it"
+        them = "them" if aggregate.other is not None else "it"
         refuse("E_AGG", f"{asked} not answered per unit; ask for {them} over all rows", node)
-    return UnitAggregate(form, found.argument, found.condition)
+    return UnitAggregate(form, aggregate.argument, aggregate.condition)
 
 
 def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.Expr) -> None:

@@ -136,9 +136,9 @@ class _Cut:
         having = select.args.get("having")
         if having is not None:
             outer.set("where", exp.Where(this=self._released(self._without_aliases(having.this))))
-        for part in ("distinct", "order", "limit", "offset", "qualify"):
-            if select.args.get(part) is not None:
-                outer.set(part, self._released(select.args[part]))
+        for clause in ("distinct", "order", "limit", "offset", "qualify"):
+            if select.args.get(clause) is not None:
+                outer.set(clause, self._released(select.args[clause]))
         if select.args.get("windows"):
             outer.set("windows", [self._released(window) for window in select.args["windows"]])
         name, source = self._source()
@@ -221,12 +221,16 @@ class _Cut:
     def _without_aliases(self, node: exp.Expr) -> exp.Expr:
         """The condition with every alias of the SELECT list replaced by what it stands for."""
 
-        def replaced(part: exp.Expr) -> exp.Expr:
-            if isinstance(part, exp.Column) and not part.table and fold(part.name) in self._aliases:
-                if self._scope.has_column(part.name):
-                    return part
-                return exp.Paren(this=self._aliases[fold(part.name)].copy())
-            return part
+        def replaced(inner: exp.Expr) -> exp.Expr:
+            if (
+                isinstance(inner, exp.Column)
+                and not inner.table
+                and fold(inner.name) in self._aliases
+            ):
+                if self._scope.has_column(inner.name):
+                    return inner
+                return exp.Paren(this=self._aliases[fold(inner.name)].copy())
+            return inner
 
         return node.copy().transform(replaced)
 
@@ -358,13 +362,13 @@ class _Cut:
             digits.append(
                 _column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0)
             )
-        whole = digits[0]
+        bits = digits[0]
         for digit in digits[1:]:
-            whole = exp.Add(
-                this=exp.Mul(this=exp.Paren(this=whole), expression=exp.Literal.number(2)),
+            bits = exp.Add(
+                this=exp.Mul(this=exp.Paren(this=bits), expression=exp.Literal.number(2)),
                 expression=digit,
             )
-        return exp.Paren(this=whole) if len(digits) > 1 else whole
+        return exp.Paren(this=bits) if len(digits) > 1 else bits
 
     def _alias_or_refusal(self, node: exp.Column) -> exp.Expr:
         in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None

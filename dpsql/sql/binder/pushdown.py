@@ -57,7 +57,7 @@ def push_key_conditions(
     A core stays as it is where a later core or a cube reads it, or where some use has no condition.
     """
     of_cubes = {level.core for cube in cubes for level in cube.levels}
-    found = []
+    pushed = []
     for index, core in enumerate(cores):
         name = f"core{index}"
         uses = [
@@ -72,10 +72,10 @@ def push_key_conditions(
             else [_read(core, demanded(use, schema)) for use in uses]
         )
         known = [condition for condition in conditions if condition is not None]
-        found.append(
+        pushed.append(
             _with_condition(core, known, sizes) if known and len(known) == len(uses) else core
         )
-    return tuple(found)
+    return tuple(pushed)
 
 
 def _with_condition(core: Core, uses: Sequence[Expression], sizes: Fanout) -> Core:
@@ -158,24 +158,28 @@ def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
     return _conditions(select, 0, schema)
 
 
-def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr]:
+def _conditions(select: exp.Select, source_index: int, schema: Schema) -> list[exp.Expr]:
     """Conditions that hold of each row of one source of the SELECT which the statement reads,
     over its columns.
     """
     joins = select.args.get("joins") or []
     if select.args.get("with_") is not None or not all(map(_is_plain, joins)):
         return []
-    own = joins[place - 1] if place else None
-    if own is not None and own.side == "LEFT":
-        found = _conjuncts(own.args.get("on"))
+    source_join = joins[source_index - 1] if source_index else None
+    if source_join is not None and source_join.side == "LEFT":
+        candidates = _conjuncts(source_join.args.get("on"))
     else:
         inner = [join for join in joins if not join.side]
-        found = (
+        candidates = (
             _conjuncts(select.args["where"].this) if select.args.get("where") is not None else []
         )
-        found += [conjunct for join in inner for conjunct in _conjuncts(join.args.get("on"))]
-        found += _from_outside(select, schema)
-    return [each for each in found if _names_only(each, select, place, schema)]
+        candidates += [conjunct for join in inner for conjunct in _conjuncts(join.args.get("on"))]
+        candidates += _from_outside(select, schema)
+    return [
+        condition
+        for condition in candidates
+        if _names_only(condition, select, source_index, schema)
+    ]
 
 
 def _is_plain(join: exp.Join) -> bool:
@@ -198,12 +202,14 @@ def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     return [condition]
 
 
-def _names_only(condition: exp.Expr, select: exp.Select, place: int, schema: Schema) -> bool:
+def _names_only(condition: exp.Expr, select: exp.Select, source_index: int, schema: Schema) -> bool:
     """Whether the condition reads the columns of that source of the SELECT, and nothing else."""
     if condition.find(exp.Query) is not None:
         return False
     named = list(condition.find_all(exp.Column))
-    return bool(named) and all(source_of(column, select, schema) == place for column in named)
+    return bool(named) and all(
+        source_of(column, select, schema) == source_index for column in named
+    )
 
 
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
@@ -221,12 +227,12 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
     outputs = renamed(around, output_columns(select, schema))
     if outputs is None:
         return []
-    place = next(index for index, source in enumerate(sources(outer)) if source is around)
+    source_index = next(index for index, source in enumerate(sources(outer)) if source is around)
     grouped = _grouping(select)
     result = []
-    for condition in _conditions(outer, place, schema):
+    for condition in _conditions(outer, source_index, schema):
         meant = [outputs.get(fold(column.name)) for column in condition.find_all(exp.Column)]
-        if all(each is not None and _may_stand_for(each, grouped) for each in meant):
+        if all(output is not None and _may_stand_for(output, grouped) for output in meant):
             result.append(_substituted(condition, outputs))
     return result
 
@@ -237,7 +243,9 @@ def _passes_conditions(select: exp.Select) -> bool:
     """
     distinct = select.args.get("distinct")
     group = select.args.get("group")
-    if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
+    if any(
+        select.args.get(clause) is not None for clause in ("limit", "offset", "qualify", "with_")
+    ):
         return False
     if distinct is not None and distinct.args.get("on") is not None:
         return False
@@ -256,7 +264,8 @@ def _aggregates(select: exp.Select) -> bool:
         *(select.args[name] for name in ("having",) if select.args.get(name) is not None),
     ]
     return any(
-        part.find(exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc) is not None for part in parts
+        clause.find(exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc) is not None
+        for clause in parts
     )
 
 
@@ -285,7 +294,7 @@ def _may_stand_for(output: exp.Expr, grouped: Sequence[exp.Expr] | None) -> bool
 
 def _substituted(condition: exp.Expr, outputs: Mapping[str, exp.Expr | None]) -> exp.Expr:
     def meant(node: exp.Expr) -> exp.Expr:
-        found = outputs.get(fold(node.name)) if isinstance(node, exp.Column) else None
-        return node if found is None else found.copy()
+        output = outputs.get(fold(node.name)) if isinstance(node, exp.Column) else None
+        return node if output is None else output.copy()
 
     return condition.copy().transform(meant)

@@ -36,17 +36,17 @@ def sources(select: exp.Select) -> list[exp.Expr]:
 
 def source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | None:
     """The place of the source that the column is of; None where that is not certain."""
-    found = sources(select)
+    from_sources = sources(select)
     if column.table:
         places = [
             index
-            for index, each in enumerate(found)
-            if fold(each.alias_or_name) == fold(column.table)
+            for index, source in enumerate(from_sources)
+            if fold(source.alias_or_name) == fold(column.table)
         ]
         return places[0] if len(places) == 1 else None
-    if len(found) == 1:
+    if len(from_sources) == 1:
         return 0
-    names = [column_names_of(source, schema) for source in found]
+    names = [column_names_of(source, schema) for source in from_sources]
     if any(name is None for name in names):
         return None
     places = [

@@ -101,26 +101,26 @@ class Scope:
             refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
         name = fold(node.name)
         table = fold(node.table)
-        found = [
+        matches = [
             source.columns[name]
             for source in self.sources
             if (not table or source.name == table) and name in source.columns
         ]
-        if not table and not found and name in self.aliases:
+        if not table and not matches and name in self.aliases:
             return self.aliases[name]
-        own = any(source.name == table for source in self.sources) if table else bool(found)
-        if self.outer is not None and not own:
+        is_local = any(source.name == table for source in self.sources) if table else bool(matches)
+        if self.outer is not None and not is_local:
             return self.outer.resolve(node)
-        if table and not own:
+        if table and not is_local:
             refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
-        if not found:
+        if not matches:
             refuse(
                 "E_COLUMN",
                 f"column {f'{table}.{name}' if table else _quoted(name)} does not exist",
                 node,
             )
-        if table or len(found) == 1:
-            return found[0]
+        if table or len(matches) == 1:
+            return matches[0]
         return self.shared(name, node)
 
     def shared(self, name: str, node: exp.Expr) -> Expression:
@@ -140,13 +140,15 @@ class Scope:
 
     def relations(self) -> frozenset[str]:
         """The relations whose columns can be seen."""
-        own = {
+        local_relations = {
             column.relation
             for source in self.sources
             for other in source.columns.values()
             for column in columns(other)
         }
-        return frozenset(own) | (frozenset() if self.outer is None else self.outer.relations())
+        return frozenset(local_relations) | (
+            frozenset() if self.outer is None else self.outer.relations()
+        )
 
     def all_columns(self, table: str | None, node: exp.Expr) -> list[tuple[str, Expression]]:
         """Every column in order, as ``*`` or ``table.*`` stands for it."""

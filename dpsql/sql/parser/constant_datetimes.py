@@ -113,7 +113,7 @@ def _constant(node: exp.Expr) -> exp.Expr | None:
         return None
     text, pattern = (str(argument.name) for argument in arguments if argument is not None)
     moment = moment_of(
-        text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%"))
+        text, _PART.sub(lambda match: _PARTS[match[0].upper()], pattern.replace("%", "%%"))
     )
     if moment is None:
         refuse("E_TYPE", f"'{text}' is not a moment in the format '{pattern}'", node)

@@ -138,7 +138,7 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
         subject=f"this form of a {kind} JOIN",
     )
     if join.side.upper() not in ("", "LEFT") or any(
-        each.side.upper() in ("RIGHT", "FULL") for each in later
+        other.side.upper() in ("RIGHT", "FULL") for other in later
     ):
         refuse(
             "E_JOIN",
@@ -147,17 +147,19 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
         )
     outer = [
         select.args["from_"].this,
-        *(each.this for each in select.args["joins"] if each is not join),
+        *(other.this for other in select.args["joins"] if other is not join),
     ]
-    if fold(join.this.alias_or_name) in {fold(each.alias_or_name) for each in outer}:
+    if fold(join.this.alias_or_name) in {fold(other.alias_or_name) for other in outer}:
         refuse(
             "E_JOIN",
             f"give the table of the {kind} JOIN a name of its own: inside it would hide the other",
             join,
         )
-    found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this.copy()))
-    found.where(*_ties(select, join), copy=False)
-    exists = exp.Exists(this=found)
+    subquery = exp.Select(
+        expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this.copy())
+    )
+    subquery.where(*_ties(select, join), copy=False)
+    exists = exp.Exists(this=subquery)
     return exp.Not(this=exists) if kind == "ANTI" else exists
 
 
@@ -174,7 +176,7 @@ def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
         if bare is not None:
             refuse("E_JOIN", f"in a {kind} JOIN's ON, write each column with its table", bare)
         return [on.copy()]
-    others = [each for each in select.args.get("joins") or () if not _is_semi_or_anti(each)]
+    others = [other for other in select.args.get("joins") or () if not _is_semi_or_anti(other)]
     if not using or others:
         refuse("E_JOIN", f"a {kind} JOIN needs ON, with the table of each column", join)
     outer = select.args["from_"].this.alias_or_name

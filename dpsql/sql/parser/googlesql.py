@@ -45,21 +45,21 @@ def marked(tokens: list[Token]) -> list[Token]:
 
 def _with_clause(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
-    place = 0
-    while place < len(tokens):
-        words = [token.text.lower() for token in tokens[place : place + 3]]
+    position = 0
+    while position < len(tokens):
+        words = [token.text.lower() for token in tokens[position : position + 3]]
         opens = bool(result) and result[-1].token_type == TokenType.SELECT
         if not opens or words[:2] != ["with", "differential_privacy"]:
-            result.append(tokens[place])
-            place += 1
+            result.append(tokens[position])
+            position += 1
             continue
-        start = tokens[place]
+        start = tokens[position]
         result.append(_like(start, TokenType.VAR, CLAUSE))
-        place += 2
+        position += 2
         if words[2:] == ["options"]:
-            end = _end_of_parentheses(tokens, place + 1)
-            result += tokens[place + 1 : end]
-            place = end
+            end = _end_of_parentheses(tokens, position + 1)
+            result += tokens[position + 1 : end]
+            position = end
         else:
             result += [_like(start, TokenType.L_PAREN, "("), _like(start, TokenType.R_PAREN, ")")]
         result.append(_like(start, TokenType.COMMA, ","))
@@ -68,20 +68,20 @@ def _with_clause(tokens: list[Token]) -> list[Token]:
 
 def _with_bounds(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
-    place = 0
-    while place < len(tokens):
-        name = _BOUNDS.get(tokens[place].text.lower())
-        after = tokens[place + 1].token_type if place + 1 < len(tokens) else None
+    position = 0
+    while position < len(tokens):
+        name = _BOUNDS.get(tokens[position].text.lower())
+        after = tokens[position + 1].token_type if position + 1 < len(tokens) else None
         if name is None or after != TokenType.FARROW:
-            result.append(tokens[place])
-            place += 1
+            result.append(tokens[position])
+            position += 1
             continue
         if not result or result[-1].token_type != TokenType.COMMA:
-            refuse("E_PARSE", f"{tokens[place].text} follows the argument of an aggregate")
+            refuse("E_PARSE", f"{tokens[position].text} follows the argument of an aggregate")
         comma = result.pop()
         if result and result[-1].token_type == TokenType.COMMA:
             refuse("E_PARSE", "nothing stands before this comma", Position(comma.line, comma.col))
-        end = _end_of_parentheses(tokens, place + 2)
+        end = _end_of_parentheses(tokens, position + 2)
         start, stop = _first_argument(result)
         argument = result[start:stop]
         wrapped = [
@@ -89,11 +89,11 @@ def _with_bounds(tokens: list[Token]) -> list[Token]:
             _like(comma, TokenType.L_PAREN, "("),
             *argument,
             comma,
-            *tokens[place + 2 : end],
+            *tokens[position + 2 : end],
             _like(comma, TokenType.R_PAREN, ")"),
         ]
         result[start:stop] = wrapped
-        place = end
+        position = end
     return result
 
 
@@ -113,14 +113,14 @@ def _first_argument(tokens: list[Token]) -> tuple[int, int]:
     refuse("E_PARSE", "contribution bounds stand in the parentheses of an aggregate")
 
 
-def _end_of_parentheses(tokens: list[Token], place: int) -> int:
-    """The place after the parenthesis that closes the one that opens at ``place``."""
+def _end_of_parentheses(tokens: list[Token], position: int) -> int:
+    """The place after the parenthesis that closes the one that opens at ``position``."""
     depth = 0
-    for end in range(place, len(tokens)):
+    for end in range(position, len(tokens)):
         kind = tokens[end].token_type
         depth += (kind in _OPENING) - (kind in _CLOSING)
         if depth == 0:
-            if end > place:
+            if end > position:
                 return end + 1
             break
     refuse("E_PARSE", "options and contribution bounds stand in parentheses")

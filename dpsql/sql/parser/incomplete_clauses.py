@@ -125,8 +125,13 @@ def _require_conditions(level: _BracketLevel) -> None:
 
 
 def _require_something(tokens: list[Token], number: int) -> None:
-    behind = tokens[number + 1].token_type if number + 1 < len(tokens) else None
-    if behind is None or behind in _CLAUSES or behind in _CLOSING or behind == TokenType.SEMICOLON:
+    next_type = tokens[number + 1].token_type if number + 1 < len(tokens) else None
+    if (
+        next_type is None
+        or next_type in _CLAUSES
+        or next_type in _CLOSING
+        or next_type == TokenType.SEMICOLON
+    ):
         missing(f"nothing stands behind this {tokens[number].text.upper()}", tokens[number])
 
 
@@ -146,18 +151,21 @@ def _require_as(tokens: list[Token], number: int) -> None:
         number += number < len(tokens) and tokens[number].text.upper() == "RECURSIVE"
         if number < len(tokens) and tokens[number].token_type == TokenType.ALIAS:
             missing("no name stands before this AS", tokens[number])
-        behind = after_brackets(tokens, number + 1)
-        if behind < len(tokens) and tokens[behind].text.upper() == "USING":
+        after_name = after_brackets(tokens, number + 1)
+        if after_name < len(tokens) and tokens[after_name].text.upper() == "USING":
             return  # a key of DuckDB's, which is refused elsewhere
-        if behind >= len(tokens) or tokens[behind].token_type != TokenType.ALIAS:
+        if after_name >= len(tokens) or tokens[after_name].token_type != TokenType.ALIAS:
             missing(
                 "AS stands between the name of a WITH and its query",
                 tokens[min(number + 1, len(tokens) - 1)],
             )
-        behind += 1
-        while behind < len(tokens) and tokens[behind].text.upper() in ("NOT", "MATERIALIZED"):
-            behind += 1
-        number = after_brackets(tokens, behind)
+        after_name += 1
+        while after_name < len(tokens) and tokens[after_name].text.upper() in (
+            "NOT",
+            "MATERIALIZED",
+        ):
+            after_name += 1
+        number = after_brackets(tokens, after_name)
         if number >= len(tokens) or tokens[number].token_type != TokenType.COMMA:
             return
 

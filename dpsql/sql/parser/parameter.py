@@ -83,7 +83,7 @@ def _apart(text: str) -> str:
     """
     if _NEIGHBOURS.search(text) is None:
         return text
-    return _DOLLAR.sub(lambda found: "?" if found.group() == "$" else found.group(), text)
+    return _DOLLAR.sub(lambda match: "?" if match.group() == "$" else match.group(), text)
 
 
 def _require_apart(before: Token, after: Token) -> None:
@@ -97,8 +97,8 @@ def _require_apart(before: Token, after: Token) -> None:
         )
 
 
-def _mark(token: Token, place: int) -> Token:
-    return Token(TokenType.STRING, f"{_MARK}{place}", token.line, token.col, token.start, token.end)
+def _mark(token: Token, index: int) -> Token:
+    return Token(TokenType.STRING, f"{_MARK}{index}", token.line, token.col, token.start, token.end)
 
 
 #: A number of units in an interval.
@@ -160,7 +160,7 @@ def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
 
     The parser makes operators of some functions: CORR(x, y), MOD(x, 2).
     """
-    joining = [(found.start(), found[1]) for found in _JOINS_TEXTS.finditer(text)]
+    joining = [(match.start(), match[1]) for match in _JOINS_TEXTS.finditer(text)]
     for node in tree.find_all(exp.Func, exp.Binary):
         if "start" in node.meta:
             node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
@@ -238,7 +238,7 @@ def _as_quantified(mark: exp.Expr) -> None:
         )
 
 
-def _placed(place: int) -> exp.Placeholder:
+def _placed(index: int) -> exp.Placeholder:
     mark = exp.Placeholder()
-    mark.meta[PLACE] = place
+    mark.meta[PLACE] = index
     return mark

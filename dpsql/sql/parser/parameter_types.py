@@ -61,14 +61,17 @@ def parameter_types(
     marks = [mark for mark in tree.find_all(exp.Placeholder) if PLACE in mark.meta]
     if not marks:
         return ()
-    found: dict[int, list[str]] = {mark.meta[PLACE]: [] for mark in marks}
+    kinds_by_index: dict[int, list[str]] = {mark.meta[PLACE]: [] for mark in marks}
     for mark in _annotated(tree, schema).find_all(exp.Placeholder):
         kind = _kind(mark)
         if kind is not None:
-            found[mark.meta[PLACE]].append(kind)
-    count = max(found) + 1
-    given = (*declared, *[None] * (count - len(declared)))
-    return tuple(given[index] or _agreed(index, found.get(index, [])) for index in range(count))
+            kinds_by_index[mark.meta[PLACE]].append(kind)
+    count = max(kinds_by_index) + 1
+    declared_types = (*declared, *[None] * (count - len(declared)))
+    return tuple(
+        declared_types[index] or _agreed(index, kinds_by_index.get(index, []))
+        for index in range(count)
+    )
 
 
 def _annotated(tree: exp.Expr, schema: Schema) -> exp.Expr:
@@ -111,9 +114,9 @@ def _kind(mark: exp.Expr) -> str | None:
     node = mark
     parent = mark.parent
     while isinstance(parent, _TRANSPARENT):
-        beside = _first(parent, node)
-        if beside is not None:
-            return beside
+        sibling_kind = _first(parent, node)
+        if sibling_kind is not None:
+            return sibling_kind
         node = parent
         parent = parent.parent
     match parent:
@@ -152,11 +155,13 @@ def _kind(mark: exp.Expr) -> str | None:
     return None
 
 
-def _amount(beside: str | None, parent: exp.Expr, node: exp.Expr) -> str | None:
+def _amount(sibling_kind: str | None, parent: exp.Expr, node: exp.Expr) -> str | None:
     """Days are added to dates; a date is taken from a date."""
-    if _family(beside) == "temporal" and (isinstance(parent, exp.Add) or parent.expression is node):
+    if _family(sibling_kind) == "temporal" and (
+        isinstance(parent, exp.Add) or parent.expression is node
+    ):
         return WHOLE
-    return beside
+    return sibling_kind
 
 
 def _family(engine_type: str | None) -> Family | None:
@@ -177,10 +182,10 @@ def _first(parent: exp.Expr, node: exp.Expr) -> str | None:
 
 def _in_place(row: exp.Tuple, node: exp.Expr) -> str | None:
     """The type of what stands in the same place of the first row beside this one."""
-    place = next(index for index, expression in enumerate(row.expressions) if expression is node)
+    position = next(index for index, expression in enumerate(row.expressions) if expression is node)
     for other in () if row.parent is None else row.parent.iter_expressions():
-        if isinstance(other, exp.Tuple) and other is not row and place < len(other.expressions):
-            return _typed(other.expressions[place])
+        if isinstance(other, exp.Tuple) and other is not row and position < len(other.expressions):
+            return _typed(other.expressions[position])
     return None
 
 
@@ -215,7 +220,7 @@ def _named(data_type: exp.Expr) -> str | None:
         return None
 
 
-def _agreed(place: int, kinds: Sequence[str]) -> str:
+def _agreed(index: int, kinds: Sequence[str]) -> str:
     """The one type of a parameter that is used several times: the widest of one family."""
     if not kinds:
         return TEXT
@@ -225,15 +230,15 @@ def _agreed(place: int, kinds: Sequence[str]) -> str:
         ]
         return kinds[ranks.index(max(ranks))]
     if len(set(kinds)) > 1:
-        _refuse(place, kinds)
+        _refuse(index, kinds)
     return kinds[0]
 
 
-def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
+def _refuse(index: int, kinds: Sequence[str]) -> NoReturn:
     names = " and as ".join(sorted(set(kinds)))
     refuse(
         "E_PARAM",
-        f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters",
+        f"parameter {index + 1} is used as {names}; CAST it where it stands, or use two parameters",
     )
 
 
@@ -242,14 +247,14 @@ def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
     return tuple(_stand_in(kind, index, text) for index, kind in enumerate(parameters, 1))
 
 
-def _stand_in(kind: str, place: int, text: str) -> object:
+def _stand_in(kind: str, index: int, text: str) -> object:
     """A stand-in value of the type; later parameters get larger values,
     so that ranges are not empty.
     """
     if kind.endswith("[]"):
-        return [_stand_in(kind.removesuffix("[]"), place, text)]
+        return [_stand_in(kind.removesuffix("[]"), index, text)]
     known = engine_kind(kind)
-    return text if known is None else TYPES[known].stand_in(place, text)
+    return text if known is None else TYPES[known].stand_in(index, text)
 
 
 def read_value(value: object, kind: str | None) -> object:
@@ -260,7 +265,7 @@ def read_value(value: object, kind: str | None) -> object:
     (datetime.date(2020, 2, 29), 7, 'x')
     """
     if isinstance(value, list) and kind is not None and kind.endswith("[]"):
-        return [read_value(each, kind.removesuffix("[]")) for each in value]
+        return [read_value(item, kind.removesuffix("[]")) for item in value]
     if not isinstance(value, str) or kind is None or _family(kind) == "text":
         return value
     known = engine_kind(kind)

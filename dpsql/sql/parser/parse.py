@@ -252,9 +252,9 @@ def _check_spellings(bare: str, text: str) -> None:
     """
     unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)
     for pattern, code, reason in _SPELLINGS:
-        found = pattern.search(unnamed)
-        if found is not None:
-            refuse(code, reason, place(text, found.start()))
+        match = pattern.search(unnamed)
+        if match is not None:
+            refuse(code, reason, place(text, match.start()))
     require_brackets(bare, text)
 
 

@@ -46,11 +46,14 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
         exp.alias_(unit.copy(), "u", quoted=True),
         *(exp.alias_(key.copy(), f"g{index}", quoted=True) for index, key in enumerate(keys)),
     )
-    for part in ("from_", "joins", "where"):
-        value = select.args.get(part)
+    for clause in ("from_", "joins", "where"):
+        value = select.args.get(clause)
         if value:
             inner.set(
-                part, [each.copy() for each in value] if isinstance(value, list) else value.copy()
+                clause,
+                [item_node.copy() for item_node in value]
+                if isinstance(value, list)
+                else value.copy(),
             )
     inner.set("group", exp.Group(expressions=[unit.copy(), *(key.copy() for key in keys)]))
     values: list[exp.Expr] = []
@@ -63,18 +66,18 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
         return _column(f"g{folded.index(name)}") if name in folded else node
 
     items = [_named(item).transform(outer) for item in select.expressions]
-    whole = exp.select(*items)
-    for part in ("having", "order", "limit", "offset"):
-        if select.args.get(part) is not None:
-            whole.set(part, select.args[part].transform(outer))
+    outer_select = exp.select(*items)
+    for clause in ("having", "order", "limit", "offset"):
+        if select.args.get(clause) is not None:
+            outer_select.set(clause, select.args[clause].transform(outer))
     for index, value in enumerate(values):
         inner.append("expressions", exp.alias_(value, f"v{index}", quoted=True))
     if keys:
-        whole.set(
+        outer_select.set(
             "group", exp.Group(expressions=[_column(f"g{index}") for index in range(len(keys))])
         )
     alias = exp.TableAlias(this=exp.to_identifier("each", quoted=True))
-    return whole.from_(exp.Subquery(this=inner, alias=alias), copy=False)
+    return outer_select.from_(exp.Subquery(this=inner, alias=alias), copy=False)
 
 
 def clamped(value: exp.Expr, bounds: exp.Expr) -> exp.Expr:
@@ -114,8 +117,8 @@ def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg):
         refuse("E_AGG", "contribution_bounds_per_group goes with COUNT, SUM and AVG", node)
     values.append(type(node)(this=argument.copy()))
-    part = clamped(_column(f"v{len(values) - 1}"), bounds)
-    return exp.Avg(this=part) if isinstance(node, exp.Avg) else exp.Sum(this=part)
+    clamped_value = clamped(_column(f"v{len(values) - 1}"), bounds)
+    return exp.Avg(this=clamped_value) if isinstance(node, exp.Avg) else exp.Sum(this=clamped_value)
 
 
 def _keys(select: exp.Select) -> list[exp.Expr]:
@@ -144,10 +147,10 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
 def _folded(node: exp.Expr) -> exp.Expr:
     """The expression with its names as the schema has them, whatever their case."""
     return node.transform(
-        lambda part: (
-            exp.Identifier(this=fold(part.name), quoted=True)
-            if isinstance(part, exp.Identifier)
-            else part
+        lambda inner: (
+            exp.Identifier(this=fold(inner.name), quoted=True)
+            if isinstance(inner, exp.Identifier)
+            else inner
         )
     )
 
@@ -196,8 +199,8 @@ class Options:
         )
 
 
-def _least(own: int | None, asked: int | None) -> int | None:
-    return own if asked is None else asked if own is None else min(own, asked)
+def _least(limit: int | None, asked: int | None) -> int | None:
+    return limit if asked is None else asked if limit is None else min(limit, asked)
 
 
 def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
@@ -231,7 +234,7 @@ def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
 
 
 def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     unit: exp.Column | None = None
     for option in clause.expressions:
         if (
@@ -242,22 +245,22 @@ def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
             refuse("E_PARAM", "OPTIONS holds name = value", option)
         name = option.this.name.lower()
         value = option.expression
-        if name in found or (name == "privacy_unit_column" and unit is not None):
+        if name in options or (name == "privacy_unit_column" and unit is not None):
             refuse("E_PARAM", f"{name} stands twice", option)
         if name == "privacy_unit_column":
             if not isinstance(value, exp.Column):
                 refuse("E_PARAM", "privacy_unit_column is the name of a column", option)
             unit = value
         elif name in _READERS:
-            field, read = _READERS[name]
-            found[field] = read(name, value)
+            field, parse = _READERS[name]
+            options[field] = parse(name, value)
         else:
             refuse(
                 "E_PARAM",
                 f"the options are {', '.join([*_READERS, 'privacy_unit_column'])}; {name} is none",
                 option,
             )
-    return Options(**found), unit  # type: ignore[arg-type]
+    return Options(**options), unit  # type: ignore[arg-type]
 
 
 def _positive(name: str, value: exp.Expr) -> Fraction:

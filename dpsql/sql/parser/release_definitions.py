@@ -94,17 +94,17 @@ def synopsis_definition(body: str) -> SynopsisDefinition:
     )
 
 
-def _text(part: exp.Expr) -> str:
-    return STATEMENT.write(part).strip()
+def _text(expression: exp.Expr) -> str:
+    return STATEMENT.write(expression).strip()
 
 
 def _split(body: str) -> tuple[str, tuple[str, ...]]:
     """The SELECT, and the statements between the brackets of FOR at its end."""
     plain = blanked(body, "text", "name", "line", "block")
-    for found in _FOR.finditer(plain):
-        if _depth(plain[: found.start()]) or not plain.rstrip().endswith(")"):
+    for match in _FOR.finditer(plain):
+        if _depth(plain[: match.start()]) or not plain.rstrip().endswith(")"):
             continue
-        inside = slice(found.end() + 1, len(plain.rstrip()) - 1)
+        inside = slice(match.end() + 1, len(plain.rstrip()) - 1)
         if min(_depths(plain[inside]), default=0) >= 0:
             statements = tuple(_statements(body[inside], plain[inside]))
             if not statements:
@@ -112,7 +112,7 @@ def _split(body: str) -> tuple[str, tuple[str, ...]]:
                     "E_STMT",
                     "FOR names the statements that the synopsis is bought for: FOR (statement; statement)",
                 )
-            return body[: found.start()], statements
+            return body[: match.start()], statements
     return body, ()
 
 

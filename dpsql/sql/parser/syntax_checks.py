@@ -129,11 +129,11 @@ def require_operands(tokens: list[Token]) -> None:
 def _require_commas_between_rows(tokens: list[Token]) -> None:
     for number, token in enumerate(tokens):
         if token.token_type == TokenType.VALUES and following(tokens, number) == "(":
-            behind = after_brackets(tokens, number + 1)
-            while behind < len(tokens) and tokens[behind].token_type == TokenType.COMMA:
-                behind = after_brackets(tokens, behind + 1)
-            if behind < len(tokens) and tokens[behind].token_type == TokenType.L_PAREN:
-                missing("no comma stands before this row of VALUES", tokens[behind])
+            after_row = after_brackets(tokens, number + 1)
+            while after_row < len(tokens) and tokens[after_row].token_type == TokenType.COMMA:
+                after_row = after_brackets(tokens, after_row + 1)
+            if after_row < len(tokens) and tokens[after_row].token_type == TokenType.L_PAREN:
+                missing("no comma stands before this row of VALUES", tokens[after_row])
 
 
 def following(tokens: list[Token], number: int) -> str:
@@ -190,7 +190,11 @@ def require_names(tree: exp.Expr, text: str) -> None:
             name = node.args.get("alias")
         elif isinstance(node, exp.Column | exp.Table):
             name = next(
-                (node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)),
+                (
+                    node.args[name_part]
+                    for name_part in ("catalog", "db", "table")
+                    if node.args.get(name_part)
+                ),
                 node.this,
             )
         if not isinstance(name, exp.Identifier) or name.quoted or name.name.lower() not in words:
@@ -199,9 +203,9 @@ def require_names(tree: exp.Expr, text: str) -> None:
             node.parent, exp.Ordered | exp.Group | exp.Limit
         ):
             continue  # ORDER BY ALL
-        behind = text[: name.meta.get("start", 0)].rstrip().upper()
+        text_before = text[: name.meta.get("start", 0)].rstrip().upper()
         if isinstance(node, exp.TableAlias | exp.Alias) and (
-            "start" not in name.meta or re.search(r"\bAS$", behind)
+            "start" not in name.meta or re.search(r"\bAS$", text_before)
         ):
             continue
         word = name.name.upper()
@@ -226,12 +230,16 @@ def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
             for side in (sides.this, sides.expression):
                 if isinstance(side, exp.Subquery) and side.alias:
                     refuse("E_PARSE", "a side of a set operation has no name", side.args["alias"])
-    found = [token for token in tokens if token.token_type in (TokenType.AND, TokenType.BETWEEN)]
-    given = sum(token.token_type == TokenType.AND for token in found)
-    if found and given != needed:
+    keywords = [token for token in tokens if token.token_type in (TokenType.AND, TokenType.BETWEEN)]
+    and_count = sum(token.token_type == TokenType.AND for token in keywords)
+    if keywords and and_count != needed:
         reason = (
             "a BETWEEN has no AND"
-            if given < needed
+            if and_count < needed
             else "an AND has no BETWEEN before it, or no condition"
         )
-        refuse("E_PARSE", reason, Position(found[0].line, found[0].col - len(found[0].text) + 1))
+        refuse(
+            "E_PARSE",
+            reason,
+            Position(keywords[0].line, keywords[0].col - len(keywords[0].text) + 1),
+        )

@@ -69,21 +69,29 @@ def _spelled(call: exp.Expr) -> str:
     return next(name.upper() for name in names if is_named(name.lower()))
 
 
-def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
+def _arguments(call: exp.Expr, argument_count: int) -> list[exp.Expr]:
     name = _spelled(call)
     if isinstance(call, exp.Anonymous):
         arguments = list(call.expressions)
     else:
         only(call, "this", "expression", code="E_AGG", subject=f"this form of {name}")
-        arguments = [part for part in (call.this, call.args.get("expression")) if part is not None]
+        arguments = [
+            argument
+            for argument in (call.this, call.args.get("expression"))
+            if argument is not None
+        ]
     if arguments and isinstance(arguments[0], exp.Distinct):
         refuse(
             "E_AGG",
             f"{name}(DISTINCT …) is not answered: one person can hide another's value",
             call,
         )
-    if len(arguments) != wanted:
-        refuse("E_AGG", f"{name} takes {'two arguments' if wanted == 2 else 'one argument'}", call)
+    if len(arguments) != argument_count:
+        refuse(
+            "E_AGG",
+            f"{name} takes {'two arguments' if argument_count == 2 else 'one argument'}",
+            call,
+        )
     return arguments
 
 
@@ -120,7 +128,7 @@ def _inside(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an aggregate stands anywhere in the expression, outside subqueries."""
-    return any(is_aggregate(part) and not _is_window_function(part) for part in _inside(node))
+    return any(is_aggregate(inner) and not _is_window_function(inner) for inner in _inside(node))
 
 
 def _is_window_function(node: exp.Expr) -> bool:
@@ -204,8 +212,8 @@ def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
     function, distinct, argument, condition = split(node, reader)
     match function:
         case exp.CountIf() if argument is not None and argument.type == BOOLEAN and not distinct:
-            whole = argument if condition is None else Call("and", (condition, argument), BOOLEAN)
-            return Aggregate(COUNT, None, whole)
+            counted = argument if condition is None else Call("and", (condition, argument), BOOLEAN)
+            return Aggregate(COUNT, None, counted)
         case exp.Count() if distinct and argument is not None:
             if isinstance(argument, ColumnRef) and argument.identifies == UNIT:
                 return Aggregate(UNITS, None, condition)

@@ -67,19 +67,22 @@ def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[
     """The cores that count what the given ones leave out,
     and what each of their aggregates counts.
     """
-    beside: list[Core] = []
+    report_cores: list[Core] = []
     left_out: list[LeftOut] = []
     for relation in dict.fromkeys(
         core.relation for core in cores if groups_in(core.relation) is None
     ):
-        own = [core for core in cores if core.relation == relation]
-        for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
-            first = len(cores) + len(beside)
+        relation_cores = [core for core in cores if core.relation == relation]
+        for counting, counts in (
+            _rows_beyond(relation, relation_cores),
+            *_units_beyond(relation, relation_cores, norm),
+        ):
+            first = len(cores) + len(report_cores)
             left_out += [
                 replace(count, core=first, whole_core=first + count.whole_core) for count in counts
             ]
-            beside += counting
-    return tuple(beside), tuple(left_out)
+            report_cores += counting
+    return tuple(report_cores), tuple(left_out)
 
 
 #: Cores, and what the first of them counts;
@@ -98,18 +101,22 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
         return (), []  # nothing bounds a count over all groups
     outside = list(
         dict.fromkeys(
-            each for core in cores for aggregate in core.aggregates for each in _outside(aggregate)
+            aggregates
+            for core in cores
+            for aggregate in core.aggregates
+            for aggregates in _outside(aggregate)
         )
     )
-    wholes = list(dict.fromkeys(whole for *_, whole in outside))
+    wholes = list(dict.fromkeys(all_values for *_, all_values in outside))
     if not outside:
         return (), []
     counts = [Aggregate(COUNT, None, beyond) for *_, beyond, _ in outside]
-    all_rows = [Aggregate(COUNT, None, whole) for whole in wholes]
-    made = (
-        Core(relation, cores[0].unit, (), tuple(each), domain=None) for each in (counts, all_rows)
+    all_rows = [Aggregate(COUNT, None, all_values) for all_values in wholes]
+    count_cores = (
+        Core(relation, cores[0].unit, (), tuple(aggregates), domain=None)
+        for aggregates in (counts, all_rows)
     )
-    return tuple(made), [
+    return tuple(count_cores), [
         LeftOut(
             "rows",
             name,
@@ -118,9 +125,9 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
             core=0,
             aggregate=index,
             whole_core=1,
-            whole=wholes.index(whole),
+            whole=wholes.index(all_values),
         )
-        for index, (name, low, high, _, whole) in enumerate(outside)
+        for index, (name, low, high, _, all_values) in enumerate(outside)
     ]
 
 
@@ -137,19 +144,19 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
         ends = bounds(argument)
         if ends.low is None or ends.high is None:
             continue
-        own = [] if aggregate.condition is None else [aggregate.condition]
+        conditions = [] if aggregate.condition is None else [aggregate.condition]
         beyond = Call(
             "or", (_compared("<", argument, ends.low), _compared(">", argument, ends.high)), BOOLEAN
         )
         has_value = [_present(argument)] if is_nullable(argument) else []
-        whole = conjunction([*own, *has_value])
+        has_argument = conjunction([*conditions, *has_value])
         result.append(
             (
                 _name(argument) or "what is added up",
                 ends.low,
                 ends.high,
-                conjunction([*own, beyond]),
-                whole,
+                conjunction([*conditions, beyond]),
+                has_argument,
             )
         )
     return result
@@ -166,10 +173,10 @@ def _present(argument: Expression) -> Expression:
 
 
 def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
-    whole = argument.type.kind == "integer" and end.denominator == 1
+    is_integer = argument.type.kind == "integer" and end.denominator == 1
     return Call(
         operator,
-        (argument, Literal(int(end), INTEGER) if whole else Literal(float(end), DOUBLE)),
+        (argument, Literal(int(end), INTEGER) if is_integer else Literal(float(end), DOUBLE)),
         BOOLEAN,
     )
 
@@ -180,12 +187,12 @@ def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iter
     """
     rows = dict[int, str]()
     for averaged in (False, True):
-        own = {
+        measures = {
             (held_rows(core, norm, averaged), averaged and averages_differ(core, norm))
             for core in cores
             if _adds_rows(core, averaged)
         }
-        known = [(most, apart) for most, apart in own if most is not None]
+        known = [(most, apart) for most, apart in measures if most is not None]
         if known:
             most, apart = min(known)
             rows.setdefault(most, "averages" if apart else "")

@@ -41,9 +41,9 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     if not argument.type.is_numeric:
         refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
     grid = quantum(summand(argument, "DP_CLIP", call))
-    found = sizes(grid.size, grid.largest)
+    grid_sizes = sizes(grid.size, grid.largest)
     return Aggregate(
-        CLIP, reader.read(_place(value, grid.size, len(found))), condition, values=found
+        CLIP, reader.read(_place(value, grid.size, len(grid_sizes))), condition, values=grid_sizes
     )
 
 
@@ -58,8 +58,10 @@ def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
     """
     size = exp.Div(this=exp.Abs(this=value.copy()), expression=number(float(step)))
     above_one = exp.Greatest(this=size, expressions=[number(1.0)])
-    whole = exp.Ceil(this=exp.Mul(this=exp.Ln(this=above_one), expression=number(1 / log(RATIO))))
-    last = exp.Least(this=whole, expressions=[number(float(count - 1))])
+    rounded_up = exp.Ceil(
+        this=exp.Mul(this=exp.Ln(this=above_one), expression=number(1 / log(RATIO)))
+    )
+    last = exp.Least(this=rounded_up, expressions=[number(float(count - 1))])
     return exp.Cast(this=last, to=exp.DataType.build("INTEGER"))
 
 
@@ -113,15 +115,15 @@ def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         return None
     _totals_clipped(tree)
     sizes = _free_name(tree)
-    found: list[_Clipped] = []
+    clipped_values: list[_Clipped] = []
     for node in list(tree.find_all(exp.Sum, exp.Avg, bfs=False)):
-        whole = node.parent if isinstance(node.parent, exp.Filter) else node
-        clipped = _clipped(node.this, whole.expression if whole is not node else None)
+        filtered = node.parent if isinstance(node.parent, exp.Filter) else node
+        clipped = _clipped(node.this, filtered.expression if filtered is not node else None)
         if clipped is None or node.parent_select is not tree:
             continue
-        if clipped not in found:
-            found.append(clipped)
-        size = exp.column(f"{_SIZE_COLUMN}{found.index(clipped) + 1}", table=sizes)
+        if clipped not in clipped_values:
+            clipped_values.append(clipped)
+        size = exp.column(f"{_SIZE_COLUMN}{clipped_values.index(clipped) + 1}", table=sizes)
         value = clipped.value.copy()
         ratio = exp.Div(
             this=exp.paren(value) if isinstance(value, exp.Binary) else value, expression=size
@@ -131,11 +133,11 @@ def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
             "this",
             exp.Greatest(this=above, expressions=[exp.Literal.number(-1)], ignore_nulls=True),
         )
-        product = exp.Mul(this=size.copy(), expression=whole.copy())
-        whole.replace(
-            exp.paren(product) if isinstance(whole.parent, exp.Binary | exp.Neg) else product
+        product = exp.Mul(this=size.copy(), expression=filtered.copy())
+        filtered.replace(
+            exp.paren(product) if isinstance(filtered.parent, exp.Binary | exp.Neg) else product
         )
-    return _with_sizes(tree, found, sizes) if found else None
+    return _with_sizes(tree, clipped_values, sizes) if clipped_values else None
 
 
 def _free_name(tree: exp.Expr) -> str:
@@ -191,25 +193,28 @@ def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped
     parts = (
         [argument.this, *argument.expressions] if isinstance(argument, exp.Least) else [argument]
     )
-    clips = [(each, call) for each in parts if (call := _call(each)) is not None]
+    clips = [(factor, call) for factor in parts if (call := _call(factor)) is not None]
     if len(clips) != 1:
         return None
-    whole, call = clips[0]
+    clip, call = clips[0]
     value: exp.Expr = call.expressions[0]
-    if not all(each in (whole, value) for each in parts):
+    if not all(factor in (clip, value) for factor in parts):
         return None
-    return _Clipped(value, whole.expression if isinstance(whole, exp.Filter) else rows)
+    return _Clipped(value, clip.expression if isinstance(clip, exp.Filter) else rows)
 
 
-def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Select:
+def _with_sizes(tree: exp.Select, clipped_values: list[_Clipped], sizes: str) -> exp.Select:
     """The statement with the sizes of the values in a WITH before it, under that name."""
     source = {
-        name: part.copy() if isinstance(part, exp.Expr) else [each.copy() for each in part or ()]
+        name: clause.copy()
+        if isinstance(clause, exp.Expr)
+        else [clipped.copy() for clipped in clause or ()]
         for name in ("from_", "joins", "where")
-        if (part := tree.args.get(name))
+        if (clause := tree.args.get(name))
     }
     items = [
-        exp.alias_(_size(each), f"{_SIZE_COLUMN}{index}") for index, each in enumerate(found, 1)
+        exp.alias_(_size(clipped), f"{_SIZE_COLUMN}{index}")
+        for index, clipped in enumerate(clipped_values, 1)
     ]
     group = tree.args.get("group")
     if group is not None and group.args.get("all"):
@@ -222,7 +227,10 @@ def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Sele
     sized = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
     sized.join(exp.to_table(sizes), join_type="cross", copy=False)
     return sized.group_by(
-        *(exp.column(f"{_SIZE_COLUMN}{index}", table=sizes) for index, _ in enumerate(found, 1)),
+        *(
+            exp.column(f"{_SIZE_COLUMN}{index}", table=sizes)
+            for index, _ in enumerate(clipped_values, 1)
+        ),
         copy=False,
     )
 

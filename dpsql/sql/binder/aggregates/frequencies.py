@@ -89,11 +89,11 @@ def _joined_values(
     if not isinstance(between, Literal) or not isinstance(between.value, str):
         refuse("E_AGG", f"{called(call)} takes a constant text between the values", call)
     ordered = [] if order is None else order.expressions
-    if len(ordered) > 1 or any(reader.read(each.this) != argument for each in ordered):
+    if len(ordered) > 1 or any(reader.read(key.this) != argument for key in ordered):
         refuse("E_AGG", f"{called(call)} with DISTINCT is ordered by its own value", call)
-    for each in ordered:
-        only(each, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
-    joined = JoinedText(between.value, any(each.args.get("desc") for each in ordered))
+    for key in ordered:
+        only(key, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
+    joined = JoinedText(between.value, any(key.args.get("desc") for key in ordered))
     return Aggregate(
         STRING_AGG, argument, condition, values=_listed(argument, call, listed), joined=joined
     )
@@ -113,20 +113,20 @@ def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
     more: list[exp.Expr | None] = (
         call.expressions[1:] if isinstance(call, exp.Anonymous) else [call.args.get("expression")]
     )
-    others = [each for each in more if each is not None]
-    wanted = int(isinstance(call, exp.ApproxTopK))
+    others = [argument for argument in more if argument is not None]
+    argument_count = int(isinstance(call, exp.ApproxTopK))
     if (
-        len(others) != wanted
+        len(others) != argument_count
         or not first
         or isinstance(first[0], exp.Distinct | exp.Star | exp.Order | None)
     ):
-        said = "a value and a constant" if wanted else "one value"
+        expected = "a value and a constant" if argument_count else "one value"
         refuse(
             "E_AGG",
-            f"{called(call)} takes {said} here; for bins, GROUP BY FLOOR(x / 10) * 10",
+            f"{called(call)} takes {expected} here; for bins, GROUP BY FLOOR(x / 10) * 10",
             call,
         )
-    if not wanted:
+    if not argument_count:
         return first[0], None
     most = reader.read(others[0])
     if (

@@ -146,7 +146,7 @@ def with_norm(
     number = binding.core(clipped.scan(relation, groups))
     tree = exp.Select(expressions=[exp.alias_(exp.column("a0", quoted=True), "norm", quoted=True)])
     tree.set("from_", exp.From(this=released_sql.released_table(f"core{number}")))
-    found = binding.derived_from(tree, at)
-    norm = found.columns["norm"]
+    source = binding.derived_from(tree, at)
+    norm = source.columns["norm"]
     assert isinstance(norm, ColumnRef)
-    return Join(joined, found.relation, "inner", None), norm
+    return Join(joined, source.relation, "inner", None), norm

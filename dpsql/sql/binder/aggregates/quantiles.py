@@ -112,13 +112,17 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
         code="E_AGG",
         subject=f"this form of {_name(node)}",
     )
-    found = [
+    arguments = [
         node.this,
         node.args.get("expression"),
         node.args.get("quantile"),
         node.args.get("count"),
     ]
-    return [each for each in [*found, *(node.args.get("expressions") or ())] if each is not None]
+    return [
+        argument
+        for argument in [*arguments, *(node.args.get("expressions") or ())]
+        if argument is not None
+    ]
 
 
 def _name(node: exp.Expr) -> str:
@@ -142,17 +146,19 @@ def _is_continuous(node: exp.Expr) -> bool:
 
 
 def _fractions(
-    node: exp.Expr, whole: exp.Expr, reader: Reader
+    node: exp.Expr, quantile: exp.Expr, reader: Reader
 ) -> tuple[tuple[Fraction, ...], bool]:
     """The numbers from 0 to 1 that are asked for, and whether they are written as a list."""
     listed = isinstance(node, exp.Array)
     members = node.expressions if listed else [node]
     if not 1 <= len(members) <= MOST_RANKS:
-        refuse("E_AGG", f"{_name(_bare(whole))} takes from 1 to {MOST_RANKS} quantiles", whole)
-    return tuple(_fraction(member, whole, reader) for member in members), listed
+        refuse(
+            "E_AGG", f"{_name(_bare(quantile))} takes from 1 to {MOST_RANKS} quantiles", quantile
+        )
+    return tuple(_fraction(member, quantile, reader) for member in members), listed
 
 
-def _fraction(node: exp.Expr, whole: exp.Expr, reader: Reader) -> Fraction:
+def _fraction(node: exp.Expr, quantile: exp.Expr, reader: Reader) -> Fraction:
     constant = reader.read(node)
     number = (
         literal.exact(constant)
@@ -160,7 +166,7 @@ def _fraction(node: exp.Expr, whole: exp.Expr, reader: Reader) -> Fraction:
         else None
     )
     if number is None or not 0 <= number <= 1:
-        refuse("E_AGG", f"{_name(_bare(whole))} takes constants from 0 to 1", whole)
+        refuse("E_AGG", f"{_name(_bare(quantile))} takes constants from 0 to 1", quantile)
     return number
 
 

@@ -56,8 +56,8 @@ class RepeatedValue:
         if not argument_type.is_numeric:
             return None
         middle = argument_type.facts.midpoint or argument_type.engine_name
-        wanted = "double" if self.type == "double" else middle
-        return exp.Cast(this=value, to=SANDBOX.data_type(wanted))
+        type_name = "double" if self.type == "double" else middle
+        return exp.Cast(this=value, to=SANDBOX.data_type(type_name))
 
 
 def repeated_value(node: exp.Expr) -> RepeatedValue | None:
@@ -77,11 +77,11 @@ def repeated_value(node: exp.Expr) -> RepeatedValue | None:
         and len(node.expressions) == 1
     ):
         return RepeatedValue(node.expressions[0], "argument")
-    given = {name for name, value in node.args.items() if value}
-    if isinstance(node, exp.ArgMin | exp.ArgMax) and given == {"this", "expression"}:
+    arguments = {name for name, value in node.args.items() if value}
+    if isinstance(node, exp.ArgMin | exp.ArgMax) and arguments == {"this", "expression"}:
         return RepeatedValue(node.this, "argument", node.expression)
     result_type = _OF_ONE.get(type(node))
-    if result_type is None or given != {"this"}:
+    if result_type is None or arguments != {"this"}:
         return None
     argument = node.this
     if isinstance(argument, exp.Distinct):

@@ -32,10 +32,10 @@ class ReportClasses:
         self._masses: list[exp.Expr] = []
         self._weights: list[exp.Expr] = []
         self._domains: dict[Place, Domain] = {}
-        for part in parts:
-            for collected in sources.reads(part):
+        for clause in parts:
+            for collected in sources.reads(clause):
                 if not isinstance(collected.reports, NumberReports):
-                    self._domain(collected, part)
+                    self._domain(collected, clause)
 
     def column(self, node: exp.Expr) -> exp.Column:
         """The expression as a column by which rows report alike."""
@@ -57,8 +57,8 @@ class ReportClasses:
         """
         asked = set(relevant)
         factors = [
-            domain.weight if place in asked else domain.once
-            for place, domain in self._domains.items()
+            domain.weight if collected_column in asked else domain.once
+            for collected_column, domain in self._domains.items()
         ]
         return self._weight(total(times(*factors, worth))), self._weight(
             total(times(*factors, worth, worth))
@@ -66,8 +66,12 @@ class ReportClasses:
 
     def places(self, *nodes: exp.Expr) -> set[Place]:
         """The collected columns of a few values that the expressions read."""
-        found = {(each.source, each.name) for node in nodes for each in self._sources.reads(node)}
-        return found & set(self._domains)
+        collected_columns = {
+            (collected.source, collected.name)
+            for node in nodes
+            for collected in self._sources.reads(node)
+        }
+        return collected_columns & set(self._domains)
 
     def lifted(self, node: exp.Expr) -> exp.Expr:
         """An expression over a row as one over a class and the values that it may stand for."""
@@ -98,7 +102,7 @@ class ReportClasses:
             conditions: Over the same; the values that do not fulfil them do not count.
             inner: Conditions of rows, which read no collected column.
         """
-        made = exp.Select(
+        subquery = exp.Select(
             expressions=[
                 *_named(keys, "k"),
                 *_named(
@@ -111,16 +115,16 @@ class ReportClasses:
                 *_named(self._weights, "w"),
             ]
         )
-        made.from_(exp.Subquery(this=self._rows(inner), alias=_alias(CLASSES)), copy=False)
+        subquery.from_(exp.Subquery(this=self._rows(inner), alias=_alias(CLASSES)), copy=False)
         for domain in self._domains.values():
-            made.join(domain.table, on=domain.possible, copy=False)
+            subquery.join(domain.table, on=domain.possible, copy=False)
         if conditions:
-            made.where(*conditions, copy=False)
+            subquery.where(*conditions, copy=False)
         columns = [column(f"c{index}", CLASSES) for index in range(len(self._classes))]
         if keys or columns:
-            made.set("group", exp.Group(expressions=[*(key.copy() for key in keys), *columns]))
-        made.meta[UNDERSTOOD] = True
-        return exp.Subquery(this=made, alias=_alias(WEIGHTED))
+            subquery.set("group", exp.Group(expressions=[*(key.copy() for key in keys), *columns]))
+        subquery.meta[UNDERSTOOD] = True
+        return exp.Subquery(this=subquery, alias=_alias(WEIGHTED))
 
     def _rows(self, inner: Sequence[exp.Expr]) -> exp.Select:
         """The rows of the SELECT, counted by class."""
@@ -177,9 +181,9 @@ def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """The node with each of its parts changed, and what is remembered of it: its place,
     and which parameter it is.
     """
-    made = rebuilt(node, change)
-    made.meta.update(node.meta)
-    return made
+    result = rebuilt(node, change)
+    result.meta.update(node.meta)
+    return result
 
 
 def _named(nodes: Sequence[exp.Expr], letter: str) -> list[exp.Expr]:

@@ -69,15 +69,15 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
     for select in reversed(list(tree.find_all(exp.Select))):  # inner ones first
         sources = Sources(select, schema)
         sources.refuse_joins_by_reports(select)
-        if is_grouped(select) and any(sources.reads(part) for part in _parts(select)):
+        if is_grouped(select) and any(sources.reads(clause) for clause in _parts(select)):
             _qualify(select, sources)
             rewriting = _Rewriting(select, sources, schema)
-            made = rewriting.made(outermost=select is tree)
+            rewritten_select = rewriting.made(outermost=select is tree)
             rewritten = True
             notices += rewriting.notices if select is tree else []
-            tree = made if select is tree else tree
+            tree = rewritten_select if select is tree else tree
             if select.parent is not None:
-                select.replace(made)
+                select.replace(rewritten_select)
             private |= sources.is_private
     notices += refuse_other_reads(tree, schema)
     return Debiased(tree, rewritten, private, tuple(notices))
@@ -87,16 +87,16 @@ def read_as_reports(schema: Schema) -> Schema:
     """The schema with the range of reports in the place of bounds of values,
     to which private sums are clamped.
     """
-    found = {
+    ranges = {
         name: {
-            place: _exact(reports.reach)
-            for place, its in table.columns.items()
-            if isinstance(reports := its.reports, NumberReports)
+            name_of_column: _exact(reports.reach)
+            for name_of_column, schema_column in table.columns.items()
+            if isinstance(reports := schema_column.reports, NumberReports)
         }
         for name, table in schema.tables.items()
         if not table.public
     }
-    return schema.with_bounds({name: bounds for name, bounds in found.items() if bounds})
+    return schema.with_bounds({name: bounds for name, bounds in ranges.items() if bounds})
 
 
 def _exact(ends: tuple[float, float]) -> tuple[Bound, Bound]:
@@ -111,8 +111,8 @@ def _qualify(select: exp.Select, sources: Sources) -> None:
         if not isinstance(item, exp.Alias):
             item.replace(exp.alias_(item.copy(), output_name(item), quoted=True))
     aliases = {fold(item.alias) for item in select.expressions}
-    for part in _parts(select):
-        sources.qualify(part, aliases if isinstance(part, exp.Order) else ())
+    for clause in _parts(select):
+        sources.qualify(clause, aliases if isinstance(clause, exp.Order) else ())
 
 
 def _parts(select: exp.Select) -> list[exp.Expr]:
@@ -121,9 +121,9 @@ def _parts(select: exp.Select) -> list[exp.Expr]:
     for name, value in select.args.items():
         if name not in ("with_", "from_", "joins"):
             result += [
-                part
-                for part in (value if isinstance(value, list) else [value])
-                if isinstance(part, exp.Expr)
+                clause
+                for clause in (value if isinstance(value, list) else [value])
+                if isinstance(clause, exp.Expr)
             ]
     return result
 
@@ -145,14 +145,14 @@ class _Rewriting:
                 key,
             )
         where = conjuncts(select.args.get("where"))
-        self._inner = [each for each in where if not sources.reads(each)]
-        outer = [each for each in where if sources.reads(each)]
+        self._inner = [condition for condition in where if not sources.reads(condition)]
+        outer = [condition for condition in where if sources.reads(condition)]
         self._classes = ReportClasses(select, sources, [*_parts(select), *self._keys])
         self._key_columns = [
             self._classes.lifted(key) if sources.reads(key) else self._classes.column(key)
             for key in self._keys
         ]
-        self._conditions = [self._classes.lifted(each) for each in outer]
+        self._conditions = [self._classes.lifted(condition) for condition in outer]
         relevant = frozenset(self._classes.places(*self._keys, *outer))
         self._estimates = Estimates(self._classes, sources, relevant)
 
@@ -169,14 +169,14 @@ class _Rewriting:
         }
         ends = self._ends() if outermost and not select.args.get("distinct") else []
         weighted = self._classes.weighted(self._key_columns, self._conditions, self._inner)
-        made = exp.Select(expressions=[*items, *ends], **rest).from_(weighted, copy=False)
+        result = exp.Select(expressions=[*items, *ends], **rest).from_(weighted, copy=False)
         if self._keys:
             keys = [column(f"k{index}", WEIGHTED) for index in range(len(self._keys))]
-            made.set("group", exp.Group(expressions=keys))
+            result.set("group", exp.Group(expressions=keys))
         if select.args.get("with_"):
-            made.set("with_", select.args["with_"])
-        made.meta[UNDERSTOOD] = True
-        return made
+            result.set("with_", select.args["with_"])
+        result.meta[UNDERSTOOD] = True
+        return result
 
     @property
     def notices(self) -> list[str]:
@@ -237,10 +237,10 @@ class _Rewriting:
         result = []
         for key in group.expressions:
             if isinstance(key, exp.Literal) and not key.is_string:
-                place = int(key.this) if key.this.isdigit() else 0
-                if not 1 <= place <= len(select.expressions):
+                position = int(key.this) if key.this.isdigit() else 0
+                if not 1 <= position <= len(select.expressions):
                     refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
-                result.append(select.expressions[place - 1].unalias())
+                result.append(select.expressions[position - 1].unalias())
             elif (
                 isinstance(key, exp.Column) and not key.table and self._sources.column(key) is None
             ):
@@ -255,7 +255,7 @@ class _Rewriting:
 
     def _part(self, value: object) -> object:
         if isinstance(value, list):
-            return [self._part(each) for each in value]
+            return [self._part(item) for item in value]
         return self._over(value) if isinstance(value, exp.Expr) else value
 
     def _over(self, node: exp.Expr) -> exp.Expr:

@@ -62,8 +62,10 @@ class Estimates:
             return exp.paren(exp.Div(this=exp.paren(above.value), expression=divisor))
         if isinstance(_call(node), exp.Sum):
             return above.value
-        whole = exp.Round(this=exp.Coalesce(this=above.value, expressions=[exp.Literal.number(0)]))
-        return exp.cast(whole, "bigint")
+        rounded = exp.Round(
+            this=exp.Coalesce(this=above.value, expressions=[exp.Literal.number(0)])
+        )
+        return exp.cast(rounded, "bigint")
 
     def ends(self, node: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
         """The ends of an aggregate's interval of z standard deviations of the collection;
@@ -90,14 +92,14 @@ class Estimates:
         if isinstance(argument, exp.Distinct) or not isinstance(
             call, exp.Count | exp.Sum | exp.Avg | exp.CountIf
         ):
-            what = (
+            description = (
                 f"{called(call)}(DISTINCT …)"
                 if isinstance(argument, exp.Distinct)
                 else called(call)
             )
             refuse(
                 "E_AGG",
-                f"{what} of reports says nothing of the values: counts, sums and averages are debiased; "
+                f"{description} of reports says nothing of the values: counts, sums and averages are debiased; "
                 "ask for the others in a statement without collected columns",
                 node,
             )
@@ -106,10 +108,14 @@ class Estimates:
         if isinstance(call, exp.CountIf):
             filtered = [*filtered, *conjuncts(argument)]
             argument = exp.Star()
-        own = tuple(each for each in filtered if not self.sources.reads(each))
-        lifted = tuple(self.classes.lifted(each) for each in filtered if self.sources.reads(each))
+        exact = tuple(condition for condition in filtered if not self.sources.reads(condition))
+        lifted = tuple(
+            self.classes.lifted(condition)
+            for condition in filtered
+            if self.sources.reads(condition)
+        )
         relevant = self.relevant | self.classes.places(*filtered, argument)
-        return self._over(call, argument, Conditions(own, lifted, relevant))
+        return self._over(call, argument, Conditions(exact, lifted, relevant))
 
     def _over(
         self, call: exp.Expr, argument: exp.Expr, rows: Conditions
@@ -175,8 +181,8 @@ class Estimates:
         """The largest size of a value; None where the schema does not tell it."""
         if reports is not None:
             return float(max(abs(reports.low), abs(reports.high)))
-        found = self.sources.column(argument)
-        bounds = None if found is None else found[1].bounds
+        source_column = self.sources.column(argument)
+        bounds = None if source_column is None else source_column[1].bounds
         sizes = [abs(float(end)) for end in bounds or () if isinstance(end, int | float | Fraction)]
         return max(sizes) if len(sizes) == 2 else None
 
@@ -262,7 +268,7 @@ def _around(node: exp.Expr, inner: exp.Expr, ends: Ends | None) -> Ends | None:
 
 def _with(node: exp.Expr, inner: exp.Expr, end: exp.Expr) -> exp.Expr:
     """The node with the end in the place of its inner part."""
-    made = type(node)(
+    result = type(node)(
         **{
             name: exp.paren(end.copy())
             if value is inner
@@ -272,7 +278,7 @@ def _with(node: exp.Expr, inner: exp.Expr, end: exp.Expr) -> exp.Expr:
             for name, value in node.args.items()
         }
     )
-    return exp.paren(made)
+    return exp.paren(result)
 
 
 def _alone(node: exp.Expr) -> bool:

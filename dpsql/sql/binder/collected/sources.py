@@ -105,22 +105,22 @@ class Sources:
 
     def is_unit(self, node: exp.Expr) -> bool:
         """Whether a node names the column of a private table that says whose row it is."""
-        found = self.column(node)
-        return found is not None and (found[0], fold(node.name)) in self._units
+        source_column = self.column(node)
+        return source_column is not None and (source_column[0], fold(node.name)) in self._units
 
     def collected(self, node: exp.Expr) -> CollectedColumn | None:
         """The collected column that a node names; None for any other node."""
-        found = self.column(node)
-        if found is None or found[1].collected is None:
+        source_column = self.column(node)
+        if source_column is None or source_column[1].collected is None:
             return None
-        return CollectedColumn(found[0], fold(node.name), found[1])
+        return CollectedColumn(source_column[0], fold(node.name), source_column[1])
 
     def refuse_joins_by_reports(self, select: exp.Select) -> None:
         """Refuse a join by a collected column,
         whether it is named in ON or USING or may be meant by NATURAL.
         """
         for join in select.args.get("joins") or ():
-            named = (exp.column(each.copy()) for each in join.args.get("using") or ())
+            named = (exp.column(name.copy()) for name in join.args.get("using") or ())
             natural = bool(join.args.get("method")) and self.has_collected
             if (
                 natural
@@ -134,38 +134,38 @@ class Sources:
                     join,
                 )
 
-    def qualify(self, part: exp.Expr, aliases: Collection[str] = ()) -> None:
+    def qualify(self, clause: exp.Expr, aliases: Collection[str] = ()) -> None:
         """Write the names of columns in a part of the SELECT in one way,
         so that equal names are equal.
 
         ``aliases`` are names that stand for items of the SELECT there.
         """
-        for node in list(part.find_all(exp.Column)):
-            found = self.column(node)
-            if found is not None and (node.table or fold(node.name) not in aliases):
+        for node in list(clause.find_all(exp.Column)):
+            source_column = self.column(node)
+            if source_column is not None and (node.table or fold(node.name) not in aliases):
                 node.set("this", exp.to_identifier(fold(node.name), quoted=True))
-                node.set("table", exp.to_identifier(found[0], quoted=True))
+                node.set("table", exp.to_identifier(source_column[0], quoted=True))
 
     def reads(self, node: exp.Expr) -> list[CollectedColumn]:
         """The collected columns in an expression, those in its subqueries too."""
         return [
-            found
+            collected
             for column in node.find_all(exp.Column)
-            if (found := self.collected(column)) is not None
+            if (collected := self.collected(column)) is not None
         ]
 
 
-def _reads_private(part: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
+def _reads_private(tree: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
     """Whether part of a statement reads a private table;
     ``met`` are the common table expressions on the way to it.
     """
-    for node in part.find_all(exp.Table):
+    for node in tree.find_all(exp.Table):
         name = fold(node.name)
         table = schema.table(node.name)
         if table is not None and not table.public:
             return True
         if name not in met:
-            bodies = [cte.this for cte in part.root().find_all(exp.CTE) if fold(cte.alias) == name]
+            bodies = [cte.this for cte in tree.root().find_all(exp.CTE) if fold(cte.alias) == name]
             if any(_reads_private(body, schema, met | {name}) for body in bodies):
                 return True
     return False
@@ -215,18 +215,18 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
     Returns:
         What is said where the statement only shows reports, as rows.
     """
-    shown: list[str] = []
+    visible_columns: list[str] = []
     known: dict[int, Sources] = {}
     for node in tree.find_all(exp.Column, exp.Star):
         if isinstance(node, exp.Star) and isinstance(node.parent, exp.Count | exp.Column):
             continue
-        found = _read(node, schema, known)
-        if found is None:
+        reading_select = _read(node, schema, known)
+        if reading_select is None:
             continue
-        if found is not tree or is_grouped(found) or has_window(found):
+        if reading_select is not tree or is_grouped(reading_select) or has_window(reading_select):
             _refuse_read(node)
-        shown = [_SHOWN]
-    return shown
+        visible_columns = [_SHOWN]
+    return visible_columns
 
 
 def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
@@ -240,8 +240,12 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
         for key in core.keys:
             for column in columns(key):
                 table = schema.tables.get(tables.get(column.relation, ""))
-                its = None if table is None else table.columns.get(column.name)
-                if its is not None and its.collected is not None and core.domain is None:
+                schema_column = None if table is None else table.columns.get(column.name)
+                if (
+                    schema_column is not None
+                    and schema_column.collected is not None
+                    and core.domain is None
+                ):
                     refuse(
                         "E_KEY",
                         "reports are counted by keys that are public: a threshold would leave some groups "
@@ -259,12 +263,18 @@ def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Sele
     while select is not None:
         if UNDERSTOOD in select.meta:
             return None
-        own = known.get(id(select)) or known.setdefault(id(select), Sources(select, schema))
-        if isinstance(node, exp.Star) or isinstance(node.this, exp.Star) or own.is_row(node):
-            return select if own.has_collected else None
-        found = own.column(node)
-        if found is not None:
-            return select if found[1].collected is not None else None
+        select_sources = known.get(id(select)) or known.setdefault(
+            id(select), Sources(select, schema)
+        )
+        if (
+            isinstance(node, exp.Star)
+            or isinstance(node.this, exp.Star)
+            or select_sources.is_row(node)
+        ):
+            return select if select_sources.has_collected else None
+        source_column = select_sources.column(node)
+        if source_column is not None:
+            return select if source_column[1].collected is not None else None
         select = select.find_ancestor(exp.Select)
     return None
 

@@ -58,21 +58,21 @@ def constant(value: Hashable) -> exp.Expr:
 def times(*factors: exp.Expr) -> exp.Expr:
     """A product."""
     return reduce(
-        lambda left, right: exp.Mul(
-            this=exp.paren(left.copy()), expression=exp.paren(right.copy())
+        lambda product, right: exp.Mul(
+            this=exp.paren(product.copy()), expression=exp.paren(right.copy())
         ),
         factors,
     )
 
 
-def minus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def minus(minuend: exp.Expr, right: exp.Expr) -> exp.Expr:
     """A difference."""
-    return exp.Sub(this=exp.paren(left.copy()), expression=exp.paren(right.copy()))
+    return exp.Sub(this=exp.paren(minuend.copy()), expression=exp.paren(right.copy()))
 
 
-def plus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+def plus(first: exp.Expr, right: exp.Expr) -> exp.Expr:
     """A sum of two."""
-    return exp.Add(this=exp.paren(left.copy()), expression=exp.paren(right.copy()))
+    return exp.Add(this=exp.paren(first.copy()), expression=exp.paren(right.copy()))
 
 
 def total(of: exp.Expr) -> exp.Expr:
@@ -117,7 +117,7 @@ class Domain:
             for index, value in enumerate(self.values, 1)
         ]
         rows.append(exp.Tuple(expressions=[exp.Null(), exp.Literal.number(0)]))
-        columns = [exp.to_identifier(each, quoted=True) for each in ("v", "place")]
+        columns = [exp.to_identifier(name, quoted=True) for name in ("v", "place")]
         return exp.Values(
             expressions=rows,
             alias=exp.TableAlias(this=exp.to_identifier(self.name, quoted=True), columns=columns),

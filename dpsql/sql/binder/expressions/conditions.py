@@ -34,24 +34,24 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _EQUALITIES = {"=": "is not distinct from", "<>": "is distinct from"}
 
 
-def compared(read: ReadNode, node: exp.Expr) -> Expression:
+def compared(bind: ReadNode, node: exp.Expr) -> Expression:
     """A comparison of values, of rows, of a value with a list,
     or of the time between two moments with an interval.
     """
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
-    left = node.this.unnest()
+    first = node.this.unnest()
     right = node.expression.unnest()
-    if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
-        return _rows(read, operator, left, right, node=node)
-    if isinstance(left, exp.Interval):
-        left, right, operator = right, left, _TURNED.get(operator, operator)
+    if isinstance(first, exp.Tuple) or isinstance(right, exp.Tuple):
+        return _rows(bind, operator, first, right, node=node)
+    if isinstance(first, exp.Interval):
+        first, right, operator = right, first, _TURNED.get(operator, operator)
     if isinstance(right, exp.Interval):
-        return _elapsed(read, operator, left, right, node=node)
+        return _elapsed(bind, operator, first, right, node=node)
     quantified = _quantified(right)
     if quantified is not None:
-        return _of_list(read, operator, read(node.this), *quantified, node)
-    return call(operator, [read(node.this), read(node.expression)], node)
+        return _of_list(bind, operator, bind(node.this), *quantified, node)
+    return call(operator, [bind(node.this), bind(node.expression)], node)
 
 
 def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
@@ -86,14 +86,14 @@ def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
 
 
 def _of_list(
-    read: ReadNode,
+    bind: ReadNode,
     operator: str,
     value: Expression,
     quantifier: str,
     members: list[exp.Expr],
     node: exp.Expr,
 ) -> Expression:
-    options = [read(member) for member in members]
+    options = [bind(member) for member in members]
     if not options:
         return Literal(quantifier == "all", BOOLEAN)
     if operator == "=" and quantifier == "any":
@@ -105,63 +105,63 @@ def _of_list(
 
 
 def _joined(name: str, conditions: list[Expression]) -> Expression:
-    whole = conditions[0]
+    result = conditions[0]
     for condition in conditions[1:]:
-        whole = Call(name, (whole, condition), BOOLEAN)
-    return whole
+        result = Call(name, (result, condition), BOOLEAN)
+    return result
 
 
 def _rows(
-    read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
+    bind: ReadNode, operator: str, first_row: exp.Expr, right: exp.Expr, node: exp.Expr
 ) -> Expression:
     """(a, b) = (c, d), in which NULL equals NULL as it does in DuckDB's rows."""
     if operator not in _EQUALITIES and not operator.startswith("is"):
         refuse("E_TYPE", "rows are compared by = and <>; write a < x OR (a = x AND b < y)", node)
-    first = _row(read, left, node)
-    second = _row(read, right, node)
+    first = _row(bind, first_row, node)
+    second = _row(bind, right, node)
     same = _same_row(first, second, node)
     return same if operator in ("=", "is not distinct from") else call("not", [same], node)
 
 
-def _row(read: ReadNode, node: exp.Expr, at: exp.Expr) -> list[Expression]:
+def _row(bind: ReadNode, node: exp.Expr, at: exp.Expr) -> list[Expression]:
     if not isinstance(node, exp.Tuple):
         refuse("E_TYPE", "a row is compared with a row of as many values", at)
-    return [read(expression) for expression in node.expressions]
+    return [bind(expression) for expression in node.expressions]
 
 
 def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr) -> Expression:
     if len(first) != len(second):
         refuse("E_TYPE", "a row is compared with a row of as many values", node)
-    whole = conjunction(
+    condition = conjunction(
         [call("is not distinct from", [*pair], node) for pair in zip(first, second, strict=True)]
     )
-    assert whole is not None
-    return whole
+    assert condition is not None
+    return condition
 
 
 def _elapsed(
-    read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
+    bind: ReadNode, operator: str, difference_node: exp.Expr, right: exp.Expr, node: exp.Expr
 ) -> Expression:
     """end - start > INTERVAL '2 days', in microseconds."""
     span = constant_span(right)
     length = None if span is None else span.whole_microseconds
-    if not isinstance(left, exp.Sub) or length is None or operator not in FUNCTIONS:
+    if not isinstance(difference_node, exp.Sub) or length is None or operator not in FUNCTIONS:
         refuse(
             "E_TYPE",
             "the time between two timestamps is compared with a constant interval of days or less; for "
             "months write DATE_DIFF('month', start, end) > 3",
             node,
         )
-    ends = [read(left.expression), read(left.this)]
+    ends = [bind(difference_node.expression), bind(difference_node.this)]
     return call(
         operator, [call("date_sub microsecond", ends, node), Literal(length, INTEGER)], node
     )
 
 
-def between(read: ReadNode, node: exp.Expr) -> Expression:
+def between(bind: ReadNode, node: exp.Expr) -> Expression:
     """BETWEEN is two comparisons; SYMMETRIC ones are tried both ways round."""
     only(node, "this", "low", "high", "symmetric")
-    value, low, high = (read(node.args[name]) for name in ("this", "low", "high"))
+    value, low, high = (bind(node.args[name]) for name in ("this", "low", "high"))
 
     def inside(least: Expression, most: Expression) -> Expression:
         return Call(
@@ -172,7 +172,7 @@ def between(read: ReadNode, node: exp.Expr) -> Expression:
     return Call("or", (both, inside(high, low)), BOOLEAN) if node.args.get("symmetric") else both
 
 
-def in_list(read: ReadNode, node: exp.Expr) -> Expression:
+def in_list(bind: ReadNode, node: exp.Expr) -> Expression:
     """IN with a list of values or of rows."""
     if node.args.get("query") is not None:
         refuse(
@@ -184,28 +184,28 @@ def in_list(read: ReadNode, node: exp.Expr) -> Expression:
     if not node.expressions:
         refuse("E_TYPE", "IN takes a list", node)
     if isinstance(node.this, exp.Tuple):
-        rows = [_row(read, option, node) for option in node.expressions]
-        subject = _row(read, node.this, node)
+        rows = [_row(bind, option, node) for option in node.expressions]
+        subject = _row(bind, node.this, node)
         return _joined("or", [_same_row(subject, row, node) for row in rows])
-    return call("in", [read(node.this), *map(read, node.expressions)], node)
+    return call("in", [bind(node.this), *map(bind, node.expressions)], node)
 
 
-def contained(read: ReadNode, node: exp.Expr) -> Expression:
+def contained(bind: ReadNode, node: exp.Expr) -> Expression:
     """LIST_CONTAINS of a constant list."""
     only(node, "this", "expression", *("ensure_variant", "check_null"), code="E_FUNC")
     members = _members(node.this)
     if not members:
         refuse("E_FUNC", "LIST_CONTAINS takes a list that is written out", node)
-    return call("in", [read(node.expression), *map(read, members)], node)
+    return call("in", [bind(node.expression), *map(bind, members)], node)
 
 
-def is_(read: ReadNode, node: exp.Expr) -> Expression:
+def is_(bind: ReadNode, node: exp.Expr) -> Expression:
     """IS NULL, IS TRUE and their like."""
     only(node, "this", "expression")
-    value = read(node.this)
+    value = bind(node.this)
     if isinstance(node.expression, exp.Null):
         return Call("is null", (value,), BOOLEAN)
-    return call("is not distinct from", [value, read(node.expression)], node)
+    return call("is not distinct from", [value, bind(node.expression)], node)
 
 
 #: The nodes that are comparisons.
@@ -214,19 +214,19 @@ COMPARISONS: dict[type[exp.Expr], Callable[[ReadNode, exp.Expr], Expression]] = 
 )
 
 
-def case(read: ReadNode, node: exp.Expr) -> Expression:
+def case(bind: ReadNode, node: exp.Expr) -> Expression:
     """CASE, with a subject or without."""
     only(node, "this", "ifs", "default")
-    subject = None if node.this is None else read(node.this)
+    subject = None if node.this is None else bind(node.this)
     branches = []
     for branch in node.args.get("ifs", ()):
         if subject is None:
-            condition = read_condition(read, branch.this)
+            condition = read_condition(bind, branch.this)
         else:
-            condition = call("=", [subject, read(branch.this)], branch)
-        branches.append((condition, read(branch.args["true"])))
+            condition = call("=", [subject, bind(branch.this)], branch)
+        branches.append((condition, bind(branch.args["true"])))
     default = node.args.get("default")
-    results = [value for _, value in branches] + ([] if default is None else [read(default)])
+    results = [value for _, value in branches] + ([] if default is None else [bind(default)])
     results = alike(results, node)
     sql_type = common_type(*(value.type for value in results))
     conditions = [condition for condition, _ in branches]
@@ -237,16 +237,16 @@ def case(read: ReadNode, node: exp.Expr) -> Expression:
     )
 
 
-def if_(read: ReadNode, node: exp.Expr) -> Expression:
+def if_(bind: ReadNode, node: exp.Expr) -> Expression:
     """IF is a CASE of one branch."""
     only(node, "this", "true", "false")
-    whole = exp.Case(ifs=[exp.If(this=node.this.copy(), true=node.args["true"].copy())])
+    case_node = exp.Case(ifs=[exp.If(this=node.this.copy(), true=node.args["true"].copy())])
     if node.args.get("false") is not None:
-        whole.set("default", node.args["false"].copy())
-    return case(read, whole)
+        case_node.set("default", node.args["false"].copy())
+    return case(bind, case_node)
 
 
-def cast(read: ReadNode, node: exp.Expr) -> Expression:
+def cast(bind: ReadNode, node: exp.Expr) -> Expression:
     """CAST, TRY_CAST and ::, which are one here."""
     assert isinstance(node, exp.Cast)
     only(node, "this", "to", "safe", code="E_TYPE")
@@ -260,7 +260,7 @@ def cast(read: ReadNode, node: exp.Expr) -> Expression:
             "timestamp",
             node,
         )
-    argument = read(node.this)
+    argument = bind(node.this)
     if isinstance(argument, Literal):
         return literal.as_type(argument, target, node)
     if not castable(argument.type, target):
@@ -268,18 +268,18 @@ def cast(read: ReadNode, node: exp.Expr) -> Expression:
     return argument if argument.type == target else Cast(argument, target)
 
 
-def nvl2(read: ReadNode, node: exp.Expr) -> Expression:
+def nvl2(bind: ReadNode, node: exp.Expr) -> Expression:
     """NVL2 is a CASE of IS NOT NULL."""
     only(node, "this", "true", "false")
     present = exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null()))
     return if_(
-        read, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy())
+        bind, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy())
     )
 
 
-def is_unit(read: ReadNode, node: exp.Expr) -> Expression:
+def is_unit(bind: ReadNode, node: exp.Expr) -> Expression:
     """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
-    column = read(node.expressions[0])
+    column = bind(node.expressions[0])
     if not isinstance(column, ColumnRef) or column.identifies != UNIT:
         refuse(
             "E_KEY",

@@ -74,17 +74,17 @@ class Span:
     @property
     def steps(self) -> tuple[tuple[str, int], ...]:
         """Split the interval into numbers of units, each unit the longest that divides its part."""
-        found = []
+        steps = []
         if self.months:
-            found.append(
+            steps.append(
                 ("year", self.months // 12) if self.months % 12 == 0 else ("month", self.months)
             )
         if self.days:
-            found.append(("day", self.days))
+            steps.append(("day", self.days))
         for unit in ("hour", "minute", "second", "microsecond"):
             if self.microseconds and self.microseconds % MICROSECONDS[unit] == 0:
-                return (*found, (unit, self.microseconds // MICROSECONDS[unit]))
-        return tuple(found)
+                return (*steps, (unit, self.microseconds // MICROSECONDS[unit]))
+        return tuple(steps)
 
     @property
     def whole_microseconds(self) -> int | None:
@@ -110,9 +110,9 @@ def constant_span(node: exp.Expr) -> Span | None:
             return None if inner is None else inner.times(-1)
         case exp.Mul():
             for number, inner in ((node.this, node.expression), (node.expression, node.this)):
-                found = constant_span(inner)
-                if found is not None and isinstance(number, exp.Literal) and number.name.isdigit():
-                    return found.times(int(number.name))
+                span = constant_span(inner)
+                if span is not None and isinstance(number, exp.Literal) and number.name.isdigit():
+                    return span.times(int(number.name))
             return None
         case exp.Interval():
             only(node, "this", "unit", code="E_TYPE")
@@ -128,18 +128,18 @@ def constant_span(node: exp.Expr) -> Span | None:
 
 def _parsed_interval(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
     text = text.lower() if unit is None else f"{text} {unit.name}".lower()
-    whole = Span()
-    place = 0
-    while place < len(text):
-        piece = _PIECE.match(text, place)
+    total = Span()
+    position = 0
+    while position < len(text):
+        piece = _PIECE.match(text, position)
         if piece is None:
             _refuse_interval(node)
-        whole = whole + _piece(piece, node)
-        place = piece.end()
-    days = (abs(whole.months) * 31, abs(whole.days), abs(whole.microseconds) // (86_400 * 10**6))
+        total = total + _piece(piece, node)
+        position = piece.end()
+    days = (abs(total.months) * 31, abs(total.days), abs(total.microseconds) // (86_400 * 10**6))
     if max(days) > FARTHEST or not text.strip():
         _refuse_interval(node)
-    return whole
+    return total
 
 
 def _piece(piece: re.Match[str], node: exp.Expr) -> Span:

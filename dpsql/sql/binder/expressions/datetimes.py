@@ -27,37 +27,37 @@ _ELAPSED = {
 }
 
 
-def extract(read: ReadNode, node: exp.Expr) -> Expression:
+def extract(bind: ReadNode, node: exp.Expr) -> Expression:
     """EXTRACT of one part."""
     only(node, "this", "expression", code="E_FUNC")
-    return part_of(read, node.this, node.expression, node)
+    return part_of(bind, node.this, node.expression, node)
 
 
-def date_part(read: ReadNode, node: exp.Expr) -> Expression:
+def date_part(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE_PART, which is EXTRACT with the part as a string."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_PART takes 2 arguments", node)
-    return part_of(read, node.expressions[0], node.expressions[1], node)
+    return part_of(bind, node.expressions[0], node.expressions[1], node)
 
 
-def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
+def part_of(bind: ReadNode, unit: exp.Expr, moment: exp.Expr, node: exp.Expr) -> Expression:
     """One part of a moment, of the time between two, or of an age."""
-    name = unit_word(part.name) if isinstance(part, exp.Var | exp.Literal) else ""
+    name = unit_word(unit.name) if isinstance(unit, exp.Var | exp.Literal) else ""
     name = PART_NAMES.get(name, name)
     moment = moment.unnest()
     if isinstance(moment, exp.Anonymous) and moment.name.lower() == "age":
         if name not in ("year", "month", "day") or len(moment.expressions) != 2:
             refuse("E_FUNC", "EXTRACT reads YEAR, MONTH and DAY of AGE(end, start)", node)
-        return read_call(read, f"age {name}", moment.expressions, node)
+        return read_call(bind, f"age {name}", moment.expressions, node)
     if isinstance(moment, exp.Sub) and not is_interval(moment.expression):
-        ends = beside([read(moment.this), read(moment.expression)])
+        ends = beside([bind(moment.this), bind(moment.expression)])
         if any(end.type.kind == "timestamp" for end in ends) and all(
             end.type.is_temporal for end in ends
         ):
             return _elapsed(name, ends[1], ends[0], node)
     if name != "epoch" and name not in PARTS:
         refuse("E_FUNC", f"EXTRACT knows EPOCH, {', '.join(PARTS).upper()}", node)
-    return read_call(read, name, (moment,), node)
+    return read_call(bind, name, (moment,), node)
 
 
 def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> Expression:
@@ -78,11 +78,11 @@ def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> E
     return counted if of is None else call("%", [counted, Literal(of, INTEGER)], node)
 
 
-def truncated(read: ReadNode, node: exp.Expr) -> Expression:
+def truncated(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE_TRUNC."""
     only(node, "this", "unit", *SPELLING, code="E_FUNC")
     unit = unit_name(node.args.get("unit"), node)
-    moment = read(node.this)
+    moment = bind(node.this)
     if unit in STARTING and isinstance(moment, Literal) and isinstance(moment.value, date):
         return _start(moment.value, unit, moment.type)
     return call(f"date_trunc {unit}", [moment], node)
@@ -99,32 +99,32 @@ def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
     return Literal(start.date() if sql_type.kind == "date" else start, sql_type)
 
 
-def difference(read: ReadNode, node: exp.Expr) -> Expression:
+def difference(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE_DIFF, of which the parser has the later moment first."""
     only(node, "this", "expression", "unit", *SPELLING, code="E_FUNC")
     unit = unit_name(node.args.get("unit"), node)
-    return read_call(read, f"date_diff {unit}", (node.expression, node.this), node)
+    return read_call(bind, f"date_diff {unit}", (node.expression, node.this), node)
 
 
-def subtracted(read: ReadNode, node: exp.Expr) -> Expression:
+def subtracted(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE_SUB: whole units between two moments, or a moment moved back by an interval."""
     if len(node.expressions) == 3:
         unit, start, end = node.expressions
-        return read_call(read, f"date_sub {unit_name(unit, node)}", (start, end), node)
+        return read_call(bind, f"date_sub {unit_name(unit, node)}", (start, end), node)
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_SUB takes a unit and two moments", node)
     return additive(
-        read, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy())
+        bind, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy())
     )
 
 
-def added(read: ReadNode, node: exp.Expr) -> Expression:
+def added(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE_ADD of a moment and an interval."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
-    return additive(read, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
+    return additive(bind, exp.Add(this=node.this.copy(), expression=node.expression.copy()))
 
 
-def additive(read: ReadNode, node: exp.Expr) -> Expression:
+def additive(bind: ReadNode, node: exp.Expr) -> Expression:
     """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
     this = node.this
@@ -133,9 +133,9 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
     if not back and is_interval(this):
         this, right = right, this
     if is_interval(right):
-        return moved_by(read, this, right, back, node=node)
-    first = read(this)
-    second = read(right)
+        return moved_by(bind, this, right, back, node=node)
+    first = bind(this)
+    second = bind(right)
     if back:
         first, second = beside([first, second])
     if first.type.is_temporal and second.type.is_temporal and back:
@@ -161,7 +161,7 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
     return call("-" if back else "+", [first, second], node)
 
 
-def bucket(read: ReadNode, node: exp.Expr) -> Expression:
+def bucket(bind: ReadNode, node: exp.Expr) -> Expression:
     """TIME_BUCKET and DATE_BIN of a constant width, counted from a constant origin."""
     only(node, "this", "expression", "unit", code="E_FUNC")
     name = "DATE_BIN" if called(node) == "DATE_BIN" else "TIME_BUCKET"
@@ -177,7 +177,7 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
     if unit == "year":
         unit = "month"
         width = width * 12
-    moment = read(node.expression)
+    moment = bind(node.expression)
     if name == "DATE_BIN":
         moment = _as_timestamp(moment, node)
     if unit not in BUCKETS or (moment.type == DATE and unit not in ("month", "day")):
@@ -186,7 +186,7 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
             f"{name} of a date takes months or days, of a timestamp also hours, minutes and seconds",
             node,
         )
-    ahead = _ahead(read, node.args.get("unit"), span, name, node=node)
+    ahead = _ahead(bind, node.args.get("unit"), span, name, node=node)
     counted = call(
         f"time_bucket {unit}", [moved(moment, ahead.times(-1), node), Literal(width, INTEGER)], node
     )
@@ -214,12 +214,12 @@ def _as_timestamp(moment: Expression, node: exp.Expr) -> Expression:
 _FIRST_BUCKET = datetime(2000, 1, 3)
 
 
-def _ahead(read: ReadNode, origin: exp.Expr | None, width: Span, name: str, node: exp.Expr) -> Span:
+def _ahead(bind: ReadNode, origin: exp.Expr | None, width: Span, name: str, node: exp.Expr) -> Span:
     """How far the buckets from this origin lie ahead of the engine's own."""
     if origin is None:
         return Span()
     # the parser keeps a text there as a word
-    value = literal.quoted(origin.name, node) if isinstance(origin, exp.Var) else read(origin)
+    value = literal.quoted(origin.name, node) if isinstance(origin, exp.Var) else bind(origin)
     start = _as_timestamp(value, node)
     length = width.whole_microseconds
     if not isinstance(start, Literal) or not isinstance(start.value, datetime) or not length:
@@ -234,17 +234,17 @@ def _ahead(read: ReadNode, origin: exp.Expr | None, width: Span, name: str, node
     return Span(days=days, microseconds=rest)
 
 
-def is_finite(read: ReadNode, node: exp.Expr) -> Expression:
+def is_finite(bind: ReadNode, node: exp.Expr) -> Expression:
     """ISFINITE of a number or of a moment."""
-    arguments = [read(argument) for argument in node.expressions]
+    arguments = [bind(argument) for argument in node.expressions]
     moment = bool(arguments) and arguments[0].type.is_temporal
     return call("isfinite moment" if moment else "isfinite", arguments, node)
 
 
-def as_date(read: ReadNode, node: exp.Expr) -> Expression:
+def as_date(bind: ReadNode, node: exp.Expr) -> Expression:
     """DATE(x) is CAST(x AS DATE)."""
     only(node, "this", code="E_FUNC")
-    value = read(node.this)
+    value = bind(node.this)
     if isinstance(value, Literal):
         return literal.as_type(value, DATE, node)
     if not value.type.is_temporal and value.type.kind != "text":

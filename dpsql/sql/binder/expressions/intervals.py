@@ -52,29 +52,29 @@ def _counted(node: exp.Expr) -> tuple[str, exp.Expr] | None:
 
 
 def moved_by(
-    read: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr
+    bind: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr
 ) -> Expression:
     """The moment moved by an interval; refused unless that is constant or a number of units."""
-    value = read(moment)
+    value = bind(moment)
     if not value.type.is_temporal:
         refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
     constant = constant_span(interval)
     if constant is not None:
         return moved(value, constant.times(-1) if back else constant, node)
-    number, span = _variable(read, interval.unnest(), node)
+    number, span = _variable(bind, interval.unnest(), node)
     return _times(value, number, span.times(-1) if back else span, node)
 
 
-def _variable(read: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[Expression, Span]:
+def _variable(bind: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[Expression, Span]:
     """An interval that a row says: a number, and what it is multiplied by."""
     number: exp.Expr | None = None
     span: Span | None = None
     counted = _counted(interval)
     if counted is not None:
         unit, number = counted
-        return _counts(_whole(read(number)), unit, node), _one(unit)
+        return _counts(_whole(bind(number)), unit, node), _one(unit)
     if isinstance(interval, exp.Neg):
-        inner, span = _variable(read, interval.this.unnest(), node)
+        inner, span = _variable(bind, interval.this.unnest(), node)
         return inner, span.times(-1)
     if isinstance(interval, exp.Mul):
         sides = (interval.this, interval.expression)
@@ -86,7 +86,7 @@ def _variable(read: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[Expre
             "an interval is a constant, or a number of constant ones: n * INTERVAL '1' DAY",
             node,
         )
-    return _whole(read(number)), span
+    return _whole(bind(number)), span
 
 
 def _one(unit: str) -> Span:
@@ -138,25 +138,25 @@ def _whole(number: Expression) -> Expression:
             return number
 
 
-def of_number(read: ReadNode, node: exp.Expr) -> Expression:
+def of_number(bind: ReadNode, node: exp.Expr) -> Expression:
     """TO_TIMESTAMP of seconds, EPOCH_MS of milliseconds and MAKE_TIMESTAMP of microseconds:
     moments of UTC.
     """
     scale = node.args.get("scale")
     unit = _SCALES.get(None if scale is None else scale.name)
-    number = read(node.this)
+    number = bind(node.this)
     fits = number.type.is_numeric if unit == "second" else number.type.kind == "integer"
     if unit is None or not fits:
         refuse_unlisted(node)
     return _times(EPOCH, number, Span(microseconds=MICROSECONDS[unit]), node)
 
 
-def of_milliseconds(read: ReadNode, node: exp.Expr) -> Expression:
+def of_milliseconds(bind: ReadNode, node: exp.Expr) -> Expression:
     """MAKE_TIMESTAMP_MS, which is EPOCH_MS of a number."""
     if len(node.expressions) != 1:
         refuse_unlisted(node)
     return of_number(
-        read, exp.UnixToTime(this=node.expressions[0].copy(), scale=exp.Literal.number(3))
+        bind, exp.UnixToTime(this=node.expressions[0].copy(), scale=exp.Literal.number(3))
     )
 
 

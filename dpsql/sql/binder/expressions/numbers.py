@@ -13,13 +13,13 @@ from dpsql.sql.ir.expression import DOUBLE, INTEGER, Call, Case, Expression, Lit
 from dpsql.sql.ir.refusal import only, refuse
 
 
-def rounded(read: ReadNode, node: exp.Expr) -> Expression:
+def rounded(bind: ReadNode, node: exp.Expr) -> Expression:
     """ROUND and TRUNC, to a constant number of digits; decimals stay decimals."""
     only(node, "this", "decimals", code="E_FUNC")
     name = "round" if isinstance(node, exp.Round) else "trunc"
-    value = read(node.this)
+    value = bind(node.this)
     places = (
-        Literal(0, INTEGER) if node.args.get("decimals") is None else read(node.args["decimals"])
+        Literal(0, INTEGER) if node.args.get("decimals") is None else bind(node.args["decimals"])
     )
     digits = places.value if isinstance(places, Literal) else None
     if type(digits) is not int or abs(digits) > 30:
@@ -50,26 +50,26 @@ def _decimal(name: str, value: Expression, digits: int, node: exp.Expr) -> Expre
     )
 
 
-def log(read: ReadNode, node: exp.Expr) -> Expression:
+def log(bind: ReadNode, node: exp.Expr) -> Expression:
     """LOG to a constant base, or to ten."""
     only(node, "this", "expression", code="E_FUNC")
     if node.expression is None:
-        return read_call(read, "log10", (node.this,), node)
-    base = read(node.this)
+        return read_call(bind, "log10", (node.this,), node)
+    base = bind(node.this)
     number = literal.exact(base) if isinstance(base, Literal) else None
     if number is None or number <= 0 or number == 1:
         refuse("E_FUNC", "LOG takes a constant base above 0 other than 1: LOG(2, x)", node)
-    argument = read(node.expression)
+    argument = bind(node.expression)
     if number in (2, 10):
         return call("log2" if number == 2 else "log10", [argument], node)
     return call("/", [call("log10", [argument], node), Literal(math.log10(number), DOUBLE)], node)
 
 
-def width_bucket(read: ReadNode, node: exp.Expr) -> Expression:
+def width_bucket(bind: ReadNode, node: exp.Expr) -> Expression:
     """WIDTH_BUCKET: 0 below, 1 to n in n buckets of equal width, n + 1 above."""
     names = ("this", "min_value", "max_value", "num_buckets")
     only(node, *names, code="E_FUNC")
-    value, *constants = (read(node.args[name]) for name in names if node.args.get(name) is not None)
+    value, *constants = (bind(node.args[name]) for name in names if node.args.get(name) is not None)
     ends = [
         literal.exact(constant) if isinstance(constant, Literal) else None for constant in constants
     ]
@@ -95,8 +95,8 @@ def width_bucket(read: ReadNode, node: exp.Expr) -> Expression:
         [call("-", [value, constants[0]], node), call("-", [constants[1], constants[0]], node)],
         node,
     )
-    place = call("floor", [call("*", [share, number], node)], node)
-    inside = Call("+", (Call("floor", (place,), INTEGER), Literal(1, INTEGER)), INTEGER)
+    bucket_index = call("floor", [call("*", [share, number], node)], node)
+    inside = Call("+", (Call("floor", (bucket_index,), INTEGER), Literal(1, INTEGER)), INTEGER)
     last = call("least", [inside, number], node)
     return Case(
         (

@@ -35,9 +35,9 @@ from dpsql.sql.ir.refusal import only, refuse
 _EMPTY = Literal("", TEXT)
 
 
-def _text(read: ReadNode, node: exp.Expr) -> Expression:
+def _text(bind: ReadNode, node: exp.Expr) -> Expression:
     """The value as a text, as CONCAT and || read it."""
-    value = read(node)
+    value = bind(node)
     if value == literal.NULL:
         return Literal(None, TEXT)
     if isinstance(value, Literal):
@@ -45,26 +45,26 @@ def _text(read: ReadNode, node: exp.Expr) -> Expression:
     return value if value.type == TEXT else Cast(value, TEXT)
 
 
-def concatenation(read: ReadNode, node: exp.Expr) -> Expression:
+def concatenation(bind: ReadNode, node: exp.Expr) -> Expression:
     """CONCAT reads NULL as an empty string, which || does not."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
     pieces: list[Expression] = [
-        Call("coalesce", (_text(read, piece), _EMPTY), TEXT) for piece in node.expressions
+        Call("coalesce", (_text(bind, piece), _EMPTY), TEXT) for piece in node.expressions
     ]
     return _joined(pieces, node)
 
 
 def _joined(pieces: list[Expression], node: exp.Expr) -> Expression:
-    whole = pieces[0]
+    result = pieces[0]
     for piece in pieces[1:]:
-        whole = call("||", [whole, piece], node)
-    return whole
+        result = call("||", [result, piece], node)
+    return result
 
 
-def with_separator(read: ReadNode, node: exp.Expr) -> Expression:
+def with_separator(bind: ReadNode, node: exp.Expr) -> Expression:
     """CONCAT_WS leaves NULL out, with its separator."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
-    separator, *rest = (_text(read, piece) for piece in node.expressions)
+    separator, *rest = (_text(bind, piece) for piece in node.expressions)
     if not isinstance(separator, Literal) or separator.value is None or not rest:
         refuse("E_FUNC", "CONCAT_WS takes a constant separator and texts", node)
     led = [
@@ -79,41 +79,41 @@ def with_separator(read: ReadNode, node: exp.Expr) -> Expression:
     return call("substring", [_joined([*led], node), start], node)
 
 
-def piped(read: ReadNode, node: exp.Expr) -> Expression:
+def piped(bind: ReadNode, node: exp.Expr) -> Expression:
     """Texts joined by ||; other values are written as texts where a text stands beside them."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
-    left = read(node.this)
-    right = read(node.expression)
-    if TEXT not in (left.type, right.type):
+    first = bind(node.this)
+    right = bind(node.expression)
+    if TEXT not in (first.type, right.type):
         refuse("E_TYPE", "|| joins texts; CAST one side as TEXT", node)
     sides = [
-        side if side.type == TEXT else _text(read, part)
-        for side, part in ((left, node.this), (right, node.expression))
+        side if side.type == TEXT else _text(bind, operand)
+        for side, operand in ((first, node.this), (right, node.expression))
     ]
     return call("||", sides, node)
 
 
-def trim(read: ReadNode, node: exp.Expr) -> Expression:
+def trim(bind: ReadNode, node: exp.Expr) -> Expression:
     """TRIM, LTRIM and RTRIM, of blanks or of constant characters."""
     only(node, "this", "position", "expression", code="E_FUNC")
     position = node.args.get("position")
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(position).upper(), "trim")
     characters = node.args.get("expression")
     return read_call(
-        read, name, (node.this,) if characters is None else (node.this, characters), node
+        bind, name, (node.this,) if characters is None else (node.this, characters), node
     )
 
 
-def padded(read: ReadNode, node: exp.Expr) -> Expression:
+def padded(bind: ReadNode, node: exp.Expr) -> Expression:
     """LPAD and RPAD, with blanks or with constant characters."""
     only(node, "this", "expression", "fill_pattern", "is_left", code="E_FUNC")
     filling = node.args.get("fill_pattern")
-    arguments = [read(node.this), read(node.expression)]
-    arguments.append(Literal(" ", TEXT) if filling is None else read(filling))
+    arguments = [bind(node.this), bind(node.expression)]
+    arguments.append(Literal(" ", TEXT) if filling is None else bind(filling))
     return call("lpad" if node.args.get("is_left") else "rpad", arguments, node)
 
 
-def escaped(read: ReadNode, node: exp.Expr) -> Expression:
+def escaped(bind: ReadNode, node: exp.Expr) -> Expression:
     """LIKE and ILIKE with an escape character."""
     only(node, "this", "expression")
     inner = node.this
@@ -122,8 +122,8 @@ def escaped(read: ReadNode, node: exp.Expr) -> Expression:
     if not isinstance(inner, exp.Like | exp.ILike):
         refuse("E_FUNC", "ESCAPE stands after LIKE and ILIKE only", node)
     only(inner, "this", "expression", "negate")
-    pattern = read(inner.expression)
-    escape = read(node.expression)
+    pattern = bind(inner.expression)
+    escape = bind(node.expression)
     character = escape.value if isinstance(escape, Literal) else None
     if not isinstance(pattern, Literal) or not isinstance(character, str) or len(character) != 1:
         refuse("E_FUNC", "LIKE … ESCAPE takes a constant pattern and one constant character", node)
@@ -138,21 +138,23 @@ def escaped(read: ReadNode, node: exp.Expr) -> Expression:
     if (len(str(pattern.value)) - len(str(pattern.value).rstrip(character))) % 2:
         refuse("E_FUNC", "a LIKE pattern may not end with its escape character", node)
     name = "like" if isinstance(inner, exp.Like) else "ilike"
-    value = read(inner.this)
-    whole = call(f"{name} escape", [value, pattern, escape], node)
+    value = bind(inner.this)
+    condition = call(f"{name} escape", [value, pattern, escape], node)
     tokens = _tokens(str(pattern.value), character)
     if tokens.count((True, "%")) > 1:
-        whole = matched(name, value, tokens)
-    return call("not", [whole], node) if negated else whole
+        condition = matched(name, value, tokens)
+    return call("not", [condition], node) if negated else condition
 
 
 def _tokens(pattern: str, escape: str) -> list[tuple[bool, str]]:
     """The characters of a pattern, each with whether it is a wildcard."""
     pieces = re.findall(f"{re.escape(escape)}(.)|(.)", pattern, re.DOTALL)
-    return [(not escaped and each in "%_", escaped or each) for escaped, each in pieces]
+    return [
+        (not escaped and character in "%_", escaped or character) for escaped, character in pieces
+    ]
 
 
-def matches(read: ReadNode, node: exp.Expr) -> Expression:
+def matches(bind: ReadNode, node: exp.Expr) -> Expression:
     """~, ~*, REGEXP_MATCHES and REGEXP_FULL_MATCH with a constant pattern.
 
     The operators find the pattern anywhere in the text, as PostgreSQL's do, whichever version of
@@ -160,40 +162,42 @@ def matches(read: ReadNode, node: exp.Expr) -> Expression:
     """
     only(node, "this", "expression", "flag", "options", "full_match", code="E_FUNC")
     flags = node.args.get("flag") or node.args.get("options")
-    options = read(flags) if flags is not None else Literal("", TEXT)
+    options = bind(flags) if flags is not None else Literal("", TEXT)
     if not isinstance(options, Literal) or options.value not in ("", "c", "i", "s"):
         refuse("E_FUNC", "regular expressions take the options 'c', 'i' and 's' here", node)
     operator = isinstance(node, exp.RegexpFullMatch) and "start" not in node.meta
-    whole = isinstance(node, exp.RegexpFullMatch) and not operator
-    wanted = "i" if isinstance(node, exp.RegexpILike) else str(options.value).replace("c", "")
-    pattern = require_pattern(read(node.expression), node, wanted)
+    full_match = isinstance(node, exp.RegexpFullMatch) and not operator
+    option_letters = (
+        "i" if isinstance(node, exp.RegexpILike) else str(options.value).replace("c", "")
+    )
+    pattern = require_pattern(bind(node.expression), node, option_letters)
     return call(
-        "regexp_full_match" if whole else "regexp_matches", [read(node.this), pattern], node
+        "regexp_full_match" if full_match else "regexp_matches", [bind(node.this), pattern], node
     )
 
 
-def similar(read: ReadNode, node: exp.Expr) -> Expression:
+def similar(bind: ReadNode, node: exp.Expr) -> Expression:
     """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own,
     and by DuckDB.
     """
     only(node, "this", "expression", code="E_FUNC")
-    pattern = require_pattern(read(node.expression), node)
+    pattern = require_pattern(bind(node.expression), node)
     if set(str(pattern.value)) & set("%_.^$\\"):
         refuse(
             "E_FUNC",
             "engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression",
             node,
         )
-    return call("regexp_full_match", [read(node.this), pattern], node)
+    return call("regexp_full_match", [bind(node.this), pattern], node)
 
 
-def extracted(read: ReadNode, node: exp.Expr) -> Expression:
+def extracted(bind: ReadNode, node: exp.Expr) -> Expression:
     """REGEXP_EXTRACT of the whole match or of one group."""
     only(node, "this", "expression", "group", "null_if_pos_overflow", code="E_FUNC")
-    pattern = require_pattern(read(node.expression), node)
-    arguments = [read(node.this), pattern]
+    pattern = require_pattern(bind(node.expression), node)
+    arguments = [bind(node.this), pattern]
     if node.args.get("group") is not None:
-        group = read(node.args["group"])
+        group = bind(node.args["group"])
         groups = str(pattern.value).count("(")
         if (
             not isinstance(group, Literal)
@@ -205,67 +209,67 @@ def extracted(read: ReadNode, node: exp.Expr) -> Expression:
     return call("regexp_extract", arguments, node)
 
 
-def without_matches(read: ReadNode, node: exp.Expr) -> Expression:
+def without_matches(bind: ReadNode, node: exp.Expr) -> Expression:
     """REGEXP_REPLACE by nothing: any other replacement could make texts longer."""
     only(node, "this", "expression", "replacement", "modifiers", "single_replace", code="E_FUNC")
-    pattern = require_pattern(read(node.expression), node)
+    pattern = require_pattern(bind(node.expression), node)
     replacement = node.args.get("replacement")
-    if replacement is None or read(replacement) != _EMPTY:
+    if replacement is None or bind(replacement) != _EMPTY:
         refuse(
             "E_FUNC",
             "REGEXP_REPLACE takes '' as its replacement here; use REPLACE or REGEXP_EXTRACT",
             node,
         )
-    arguments = [read(node.this), pattern, _EMPTY]
+    arguments = [bind(node.this), pattern, _EMPTY]
     modifiers = node.args.get("modifiers")
     if modifiers is not None:
-        wanted = read(modifiers)
-        if wanted != Literal("g", TEXT):
+        option = bind(modifiers)
+        if option != Literal("g", TEXT):
             refuse("E_FUNC", "REGEXP_REPLACE takes the option 'g' only", node)
-        arguments.append(wanted)
+        arguments.append(option)
     return call("regexp_replace", arguments, node)
 
 
-def formatted(read: ReadNode, node: exp.Expr) -> Expression:
+def formatted(bind: ReadNode, node: exp.Expr) -> Expression:
     """STRFTIME, with the format on either side, and TO_CHAR of a moment."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    moment = read(node.this)
-    pattern = read(node.args["format"])
+    moment = bind(node.this)
+    pattern = bind(node.args["format"])
     if moment.type == TEXT and pattern.type.is_temporal:
         moment, pattern = pattern, moment
-    wanted = (
+    text_format = (
         template_format(pattern, node)
         if isinstance(node, exp.ToChar)
         else require_format(pattern, node)
     )
-    return call("strftime", [moment, wanted], node)
+    return call("strftime", [moment, text_format], node)
 
 
-def parsed(read: ReadNode, node: exp.Expr) -> Expression:
+def parsed(bind: ReadNode, node: exp.Expr) -> Expression:
     """STRPTIME: the moment that a text says, NULL where it says none."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    return _parsed(read(node.this), require_format(read(node.args["format"]), node), node)
+    return _parsed(bind(node.this), require_format(bind(node.args["format"]), node), node)
 
 
-def tried(read: ReadNode, node: exp.Expr) -> Expression:
+def tried(bind: ReadNode, node: exp.Expr) -> Expression:
     """TRY_STRPTIME is STRPTIME here."""
     if len(node.expressions) != 2:
         refuse("E_FUNC", "TRY_STRPTIME takes a text and a format", node)
-    text, pattern = map(read, node.expressions)
+    text, pattern = map(bind, node.expressions)
     return _parsed(text, require_format(pattern, node), node)
 
 
-def of_template(read: ReadNode, node: exp.Expr) -> Expression:
+def of_template(bind: ReadNode, node: exp.Expr) -> Expression:
     """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it,
     or TO_TIMESTAMP of a number.
     """
     template = node.args.get("scale")
     if isinstance(node, exp.UnixToTime) and (template is None or not template.is_string):
-        return of_number(read, node)
+        return of_number(bind, node)
     arguments = node.expressions if isinstance(node, exp.Anonymous) else [node.this, template]
     if len(arguments) != 2:
         refuse_unlisted(node)
-    text, pattern = map(read, arguments)
+    text, pattern = map(bind, arguments)
     if text.type != TEXT:
         refuse_unlisted(node)
     moment = _parsed(text, template_format(pattern, node), node)

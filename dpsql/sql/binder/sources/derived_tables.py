@@ -71,12 +71,12 @@ class DerivedTables:
     def source(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation."""
         tree = self._binding.released(query, ctes)
-        read = [
+        shapes = [
             self._binding.shapes[table.name]
             for table in tree.find_all(exp.Table)
             if table.db == "released"
         ]
-        noisy = not all(map(_is_clipping_bound, read))
+        noisy = not all(map(_is_clipping_bound, shapes))
         return self.made(tree, query, noisy=noisy)
 
     def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
@@ -128,13 +128,15 @@ class DerivedTables:
         for known in self.tables:
             if known.sql == sql:
                 return known
-        read = [
+        cores = [
             self._last_core(table.name)
             for table in tree.find_all(exp.Table)
             if table.db == "released"
         ]
         self.tables.append(
-            DerivedQuery(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1)
+            DerivedQuery(
+                f"derived{len(self.tables)}", sql, tuple(types), max(cores, default=-1) + 1
+            )
         )
         return self.tables[-1]
 
@@ -166,13 +168,13 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
     return ColumnRef(alias, name, sql_type, nullable=True, bounds=ends, public=True, released=True)  # type: ignore[arg-type]
 
 
-def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
+def _interval(tree: exp.Expr, index: int, shapes: Mapping[str, Core | Cube]) -> Interval:
     """The interval of an output column; known of aggregates within bounds,
     and of keys that are passed on unchanged.
     """
-    if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
+    if not isinstance(tree, exp.Select) or tree.args.get("joins") or index >= len(tree.expressions):
         return EVERYTHING
-    item = tree.expressions[place].unalias()
+    item = tree.expressions[index].unalias()
     source = tree.args.get("from_")
     if isinstance(item, exp.Subquery):
         return _interval(item.this, 0, shapes)

@@ -54,9 +54,9 @@ class PrivateRows:
             case exp.SetOperation():
                 if query.args.get("limit") or query.args.get("offset"):
                     refuse("E_LIMIT", _NO_LIMIT, query)
-                left = self.rows(query.this, ctes, outer)
+                first = self.rows(query.this, ctes, outer)
                 right = self.rows(query.expression, ctes, outer)
-                return combined(query, left, right, self._binding.alias())
+                return combined(query, first, right, self._binding.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
 
@@ -271,7 +271,7 @@ class PrivateRows:
                 return False
         if not isinstance(query, exp.Select) or is_grouped(query) or has_window(query):
             return True
-        if any(query.args.get(part) for part in ("distinct", "limit", "offset", "qualify")):
+        if any(query.args.get(clause) for clause in ("distinct", "limit", "offset", "qualify")):
             return True
         items = [
             item for item in from_items(query) if not isinstance(item, exp.Values | exp.Unnest)
@@ -280,7 +280,7 @@ class PrivateRows:
         return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
 
 
-def select_item(item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
+def select_item(item: exp.Expr, index: int, source_from: From) -> list[tuple[str, Expression]]:
     """The columns that one item of a SELECT list gives: a name and what it stands for."""
     star = (
         item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
@@ -288,11 +288,11 @@ def select_item(item: exp.Expr, place: int, source_from: From) -> list[tuple[str
     if isinstance(star, exp.Star):
         only(star, "except_", code="E_STMT")
         table = fold(item.table) if isinstance(item, exp.Column) else None
-        left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+        left_out = {fold(excluded.name) for excluded in star.args.get("except_") or ()}
         return [
             pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out
         ]
-    name = fold(item.alias_or_name) or f"column{place}"
+    name = fold(item.alias_or_name) or f"column{index}"
     expression = source_from.reader().read(item.unalias())
     if has_more_parts(expression, MAX_PARTS):
         refuse(

@@ -60,7 +60,7 @@ class PreservedRows:
         """These rows behind one more left join,
         whose columns are NULL too where its condition needs what they lack.
         """
-        lacks = any(never_holds_without(each, self.relations) for each in condition)
+        lacks = any(never_holds_without(conjunct, self.relations) for conjunct in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
 
     def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
@@ -97,12 +97,13 @@ def is_null_without(expression: Expression, relations: frozenset[str]) -> bool:
                 function != "in" and is_null_without(arguments[1], relations)
             )
         case Call(function="not" | "+" | "-" | "*" | "/" | "negate" | "abs", arguments=arguments):
-            return any(is_null_without(each, relations) for each in arguments)
+            return any(is_null_without(operand, relations) for operand in arguments)
         case Literal(value=value):
             return value is None
         case Case():
             return all(
-                is_null_without(each, relations) for each in _values_without(expression, relations)
+                is_null_without(operand, relations)
+                for operand in _values_without(expression, relations)
             )
         case _:
             return False
@@ -115,8 +116,8 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
             return value is None or value == 0
         case Case():
             return all(
-                adds_nothing_without(each, relations)
-                for each in _values_without(expression, relations)
+                adds_nothing_without(alternative, relations)
+                for alternative in _values_without(expression, relations)
             )
         case Call(function="coalesce", arguments=arguments):
             return all(adds_nothing_without(argument, relations) for argument in arguments)
@@ -187,7 +188,9 @@ class Side:
     @property
     def relations(self) -> frozenset[str]:
         """The relations whose columns can be seen."""
-        return frozenset(column.relation for each in self.seen() for column in columns(each))
+        return frozenset(
+            column.relation for expression in self.seen() for column in columns(expression)
+        )
 
     def padded(self) -> Side:
         """The side as seen from rows that may lack a partner in it."""
@@ -225,13 +228,13 @@ def padded_sources(relation: Relation) -> list[Relation]:
             return []
 
 
-def graft(left: Relation, right: Relation) -> Relation:
+def graft(base: Relation, right: Relation) -> Relation:
     """The inner join of both relations, in which left joins of the right side come last:
     A × (B ⟕ C) = (A × B) ⟕ C.
     """
     if isinstance(right, Join):
-        return Join(graft(left, right.left), right.right, right.kind, right.condition)
-    return Join(left, right, "inner", None)
+        return Join(graft(base, right.left), right.right, right.kind, right.condition)
+    return Join(base, right, "inner", None)
 
 
 def join_kind(join: exp.Join | None) -> JoinKind:

@@ -95,14 +95,14 @@ class From:
         )
 
     def _join(self, right: Side, node: exp.Expr, join: exp.Join | None) -> None:
-        left = self._side
-        if left is None:
+        first = self._side
+        if first is None:
             self._show(right, node)
             return
         kind = join_kind(join)
         at = join or node
         written = ("on", "using", "kind", "side", "method")
-        is_comma = join is not None and not any(join.args.get(part) for part in written)
+        is_comma = join is not None and not any(join.args.get(argument) for argument in written)
         is_natural = join is not None and str(join.method).upper() == "NATURAL"
         if self._has_comma and (kind in ("right", "full") or is_natural):
             name = "NATURAL" if is_natural else kind.upper()
@@ -113,24 +113,24 @@ class From:
                 at,
             )
         self._has_comma = self._has_comma or is_comma
-        if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(
-            kind, left
+        if not (kind == "inner" or first.is_private == right.is_private) and self._keeps_public(
+            kind, first
         ):
-            self._public_preserved(left, right, kind, at, join=join)
+            self._public_preserved(first, right, kind, at, join=join)
             return
         if kind in ("right", "full"):
-            left = self._wrapped(left, at, kind)
+            first = self._wrapped(first, at, kind)
         if kind in ("left", "full"):
             right = self._wrapped(right, at, kind)
-        shared, condition = self._condition(left, right, kind, at, join=join)
-        if kind != "inner" and left.is_private and right.is_private:
-            one, many = (left, right) if kind == "right" else (right, left)
+        shared, condition = self._condition(first, right, kind, at, join=join)
+        if kind != "inner" and first.is_private and right.is_private:
+            one, many = (first, right) if kind == "right" else (right, first)
             self._tie(one, many, condition, at)
         if kind == "left" and right.is_private:
             self.preserved = [
-                each.with_partners(condition, right.relations) for each in self.preserved
+                rows.with_partners(condition, right.relations) for rows in self.preserved
             ]
-        self._show(self._joined(left, right, kind, condition, shared=shared, at=at), at)
+        self._show(self._joined(first, right, kind, condition, shared=shared, at=at), at)
 
     def _tie(
         self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr
@@ -145,22 +145,22 @@ class From:
         if partner is None:
             require_one_unit(parts, [], at)
             return
-        self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
+        self._partners |= {source.alias: partner for source in sources_of(lacking.relation)}
 
     def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
         """The conditions as they hold in rows with a partner,
         where columns of the padded side are not NULL.
         """
-        return [rebuilt(on, lambda part: self._lacking.get(part, part)) for on in conditions]
+        return [rebuilt(on, lambda inner: self._lacking.get(inner, inner)) for on in conditions]
 
     def _padded(self, side: Side) -> Side:
         """The side as rows see it that may lack it;
         what its columns identify is noted for later conditions.
         """
-        for each in side.seen():
-            known = self._lacking.get(each, each)
+        for column in side.seen():
+            known = self._lacking.get(column, column)
             if isinstance(known, ColumnRef) and known.identifies is not None:
-                self._lacking[padded_column(each)] = known
+                self._lacking[padded_column(column)] = known
         return side.padded()
 
     def _hand_on(self, before: Expression, after: ColumnRef) -> None:
@@ -173,58 +173,58 @@ class From:
 
     def _joined(
         self,
-        left: Side,
+        first: Side,
         right: Side,
         kind: JoinKind,
         condition: list[Expression],
         shared: dict[str, list[Expression]],
         at: exp.Expr,
     ) -> Side:
-        names = frozenset(source.name for source in [*left.sources, *right.sources])
+        names = frozenset(source.name for source in [*first.sources, *right.sources])
         match kind:
             case "inner":
-                relation = graft(left.relation, right.relation)
-                conditions = [*left.conditions, *right.conditions, *condition]
+                relation = graft(first.relation, right.relation)
+                conditions = [*first.conditions, *right.conditions, *condition]
             case "left":
                 on = conjunction([*right.conditions, *condition])
-                relation = Join(left.relation, right.relation, "left", on)
-                conditions = left.conditions
+                relation = Join(first.relation, right.relation, "left", on)
+                conditions = first.conditions
                 right = self._padded(right)
             case "right":
-                on = conjunction([*left.conditions, *condition])
-                relation = Join(right.relation, left.relation, "left", on)
+                on = conjunction([*first.conditions, *condition])
+                relation = Join(right.relation, first.relation, "left", on)
                 conditions = right.conditions
-                left = self._padded(left)
+                first = self._padded(first)
             case "full":
-                return self._full(left, right, condition, shared, at=at)
+                return self._full(first, right, condition, shared, at=at)
             case _:
                 assert_never(kind)
         preserved = 1 if kind == "right" else 0
         merged = (
-            left.merged
+            first.merged
             | right.merged
             | {name: (pair[preserved], names) for name, pair in shared.items()}
         )
-        return Side(relation, conditions, [*left.sources, *right.sources], merged)
+        return Side(relation, conditions, [*first.sources, *right.sources], merged)
 
     def _full(
         self,
-        left: Side,
+        first: Side,
         right: Side,
         condition: list[Expression],
         shared: dict[str, list[Expression]],
         at: exp.Expr,
     ) -> Side:
         """FULL JOIN: the unit and each shared column come from whichever side has a row."""
-        both = Join(left.relation, right.relation, "full", conjunction(condition))
+        both = Join(first.relation, right.relation, "full", conjunction(condition))
         units = [
-            unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None
+            unit for unit in (unit_of(first.relation), unit_of(right.relation)) if unit is not None
         ]
         unit = call("coalesce", [*units], at) if units else None
-        names = frozenset(source.name for source in [*left.sources, *right.sources])
-        left = self._padded(left)
+        names = frozenset(source.name for source in [*first.sources, *right.sources])
+        first = self._padded(first)
         right = self._padded(right)
-        padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
+        padded = Side(both, [], [*first.sources, *right.sources], first.merged | right.merged)
         padded.merged |= {
             name: (call("coalesce", pair, at), names) for name, pair in shared.items()
         }
@@ -232,19 +232,19 @@ class From:
         seen = padded.seen()
         identified = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
         columns = {
-            each: output(alias, index, [each], identified.get(each))
-            for index, each in enumerate(seen)
+            visible: output(alias, index, [visible], identified.get(visible))
+            for index, visible in enumerate(seen)
         }
-        for each, column in columns.items():
-            self._hand_on(each, column)
-        whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
-        return padded.replaced(whole, columns.__getitem__)
+        for column_read, column in columns.items():
+            self._hand_on(column_read, column)
+        compound = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
+        return padded.replaced(compound, columns.__getitem__)
 
     def _condition(
-        self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
+        self, first: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
     ) -> tuple[dict[str, list[Expression]], list[Expression]]:
         """The columns that USING or NATURAL makes one, and all conditions of the join."""
-        before = Scope(left.sources, left.merged)
+        before = Scope(first.sources, first.merged)
         after = Scope(right.sources, right.merged)
         names = self._shared_names(before, after, at, join)
         shared = {
@@ -252,7 +252,7 @@ class From:
         }
         self._show(
             replace(
-                left, sources=[*left.sources, *right.sources], merged=left.merged | right.merged
+                first, sources=[*first.sources, *right.sources], merged=first.merged | right.merged
             ),
             at,
         )
@@ -262,30 +262,30 @@ class From:
         return shared, [call("=", pair, at) for pair in shared.values()] + conditions
 
     def _shared_names(
-        self, left: Scope, right: Scope, at: exp.Expr, join: exp.Join | None
+        self, base: Scope, right: Scope, at: exp.Expr, join: exp.Join | None
     ) -> list[str]:
         if join is None:
             return []
         if str(join.method).upper() == "NATURAL":
             both = [
-                name for source in right.sources for name in source.columns if left.has_column(name)
+                name for source in right.sources for name in source.columns if base.has_column(name)
             ]
             if not both:
                 refuse("E_JOIN", "a NATURAL JOIN needs a column that both sides have", at)
             return list(dict.fromkeys(both))
-        names = [fold(each.name) for each in join.args.get("using") or ()]
+        names = [fold(name_node.name) for name_node in join.args.get("using") or ()]
         for name in names:
-            if not (left.has_column(name) and right.has_column(name)):
+            if not (base.has_column(name) and right.has_column(name)):
                 refuse("E_COLUMN", f"USING names {name}, which is not on both sides", at)
         return names
 
     # -- public rows that an outer join keeps ------------------------------------------------------
 
-    def _keeps_public(self, kind: JoinKind, left: Side) -> bool:
-        return kind == "full" or (kind == "left") != left.is_private
+    def _keeps_public(self, kind: JoinKind, first: Side) -> bool:
+        return kind == "full" or (kind == "left") != first.is_private
 
     def _public_preserved(
-        self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
+        self, first: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
     ) -> None:
         """Join as an inner join, and note that public rows without a partner are missing.
 
@@ -299,12 +299,12 @@ class From:
                 "private table",
                 at,
             )
-        shared, condition = self._condition(left, right, kind, at, join=join)
-        private = left if left.is_private else right
+        shared, condition = self._condition(first, right, kind, at, join=join)
+        private = first if first.is_private else right
         named = private.relations
         if not all(
-            named & {column.relation for column in columns(each)}
-            for each in [*private.conditions, *condition]
+            named & {column.relation for column in columns(conjunct)}
+            for conjunct in [*private.conditions, *condition]
         ):
             refuse(
                 "E_JOIN",
@@ -313,7 +313,7 @@ class From:
                 at,
             )
         self.preserved.append(PreservedRows(named, at))
-        self._show(self._joined(left, right, "inner", condition, shared=shared, at=at), at)
+        self._show(self._joined(first, right, "inner", condition, shared=shared, at=at), at)
 
     # -- one side as a subquery of its own ---------------------------------------------------------
 
@@ -323,7 +323,7 @@ class From:
         """
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops
-        plain = all(isinstance(each, ColumnRef) for each in side.seen())
+        plain = all(isinstance(expression, ColumnRef) for expression in side.seen())
         if is_one and plain and not (side.conditions and kind == "full"):
             return side
         for preserved in self.preserved:
@@ -382,7 +382,7 @@ class From:
         self.preserved = [
             rows
             for rows in self.preserved
-            if not any(never_holds_without(part, rows.relations) for part in conjuncts(where))
+            if not any(never_holds_without(term, rows.relations) for term in conjuncts(where))
         ]
         if self.preserved and not shows_preserved:
             self.preserved[0].refuse()
@@ -392,8 +392,8 @@ class From:
 
 def _both_identify(pair: list[Expression]) -> str | None:
     """What both columns identify, if it is the same thing: then so does the one that is there."""
-    left, right = pair
-    if not (isinstance(left, ColumnRef) and isinstance(right, ColumnRef)):
+    first, right = pair
+    if not (isinstance(first, ColumnRef) and isinstance(right, ColumnRef)):
         return None
-    same = left.type == right.type and left.identifies == right.identifies
-    return left.identifies if same else None
+    same = first.type == right.type and first.identifies == right.identifies
+    return first.identifies if same else None

@@ -146,8 +146,8 @@ def _has_queries(select: exp.Select, *items: exp.Expr) -> bool:
 
 def _has_windows(select: exp.Select) -> bool:
     return has_window(select) or any(
-        part is not None and part.find(exp.Window) is not None
-        for part in (select.args.get("having"), select.args.get("order"))
+        clause is not None and clause.find(exp.Window) is not None
+        for clause in (select.args.get("having"), select.args.get("order"))
     )
 
 
@@ -222,14 +222,15 @@ class _Known:
         conditions += [] if where is None else conjuncts(reader.condition(where.this))
         groups = groups_in(bound.relation)
         assert groups is not None
-        made = dict(groups.aggregates)
+        aggregates = dict(groups.aggregates)
         numbers = {
             column
             for other in bound.columns.values()
             for column in columns(other)
-            if column.name in made and made[column.name].function in (*_COUNTS, UnitFunction.SUM)
+            if column.name in aggregates
+            and aggregates[column.name].function in (*_COUNTS, UnitFunction.SUM)
         }
-        counted = {number for number in numbers if made[number.name].function in _COUNTS}
+        counted = {number for number in numbers if aggregates[number.name].function in _COUNTS}
         known = {number: narrowed_column(number, conditions) for number in numbers}
         keys = [reader.read(key) for key in group_keys(select, source_from)]
         listed = {
@@ -239,16 +240,17 @@ class _Known:
         }
         listed -= {column for key in keys if key not in listed for column in columns(key)}
         known |= {
-            each: replace(each, bounds=(Fraction(0), Fraction(MOST_COUNTED))) for each in listed
+            column: replace(column, bounds=(Fraction(0), Fraction(MOST_COUNTED)))
+            for column in listed
         }
-        self.counts = frozenset(each.name for each in listed)
-        self._unknown = frozenset(each for each in known.values() if each in numbers)
+        self.counts = frozenset(column.name for column in listed)
+        self._unknown = frozenset(column for column in known.values() if column in numbers)
 
-        def told(part: Expression) -> Expression:
+        def told(inner: Expression) -> Expression:
             return (
-                known[part]
-                if isinstance(part, ColumnRef) and part in known
-                else rebuilt(part, told)
+                known[inner]
+                if isinstance(inner, ColumnRef) and inner in known
+                else rebuilt(inner, told)
             )
 
         self.relation = BoundRelation(
@@ -285,12 +287,12 @@ def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
     totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
     function = "SUM"
     argument = "x"
-    what = "a number that is added up"
+    argument_kind = "a number that is added up"
     if len(totals) == 1:
         function = totals[0].key.upper()
-        argument = what = SANDBOX.write(totals[0].this)
+        argument = argument_kind = SANDBOX.write(totals[0].this)
     return (
-        f"nothing bounds {what}: groups of {', '.join(names)} are released first, and small ones are missing; "
+        f"nothing bounds {argument_kind}: groups of {', '.join(names)} are released first, and small ones are missing; "
         f"{function}(LEAST({argument}, 20)), with an end of your own, is asked of all groups and counts a larger "
         f"{argument} as 20"
     )
@@ -312,9 +314,9 @@ def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | 
     where = inner.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), inner)
-    read = [reader.read(key) for key in keys]
-    touched = groups_by(with_partners(child, [read], binding.sizes), read)
-    if touched is None or key_domain(child, tuple(read), binding.sizes) is not None:
+    key_values = [reader.read(key) for key in keys]
+    touched = groups_by(with_partners(child, [key_values], binding.sizes), key_values)
+    if touched is None or key_domain(child, tuple(key_values), binding.sizes) is not None:
         return None
     return _GroupsOfRows(inner, keys, child, reader, binding=binding, touched=touched).source()
 
@@ -355,19 +357,25 @@ class _GroupsOfRows(Grouping):
         which are carried with the unit of their row.
         """
         unit = unit_of(self._child)
-        parts = [*keys, *(part for aggregate in self._aggregates for part in aggregate.reads)]
-        read = list(dict.fromkeys(column for part in parts for column in columns(part)))
-        rows, outputs = projected(self._child, unit, read, self._child_alias)
-        places: dict[Expression, Expression] = dict(zip(read, outputs, strict=True))
+        parts = [
+            *keys,
+            *(expression for aggregate in self._aggregates for expression in aggregate.reads),
+        ]
+        used_columns = list(
+            dict.fromkeys(column for expression in parts for column in columns(expression))
+        )
+        rows, outputs = projected(self._child, unit, used_columns, self._child_alias)
+        places: dict[Expression, Expression] = dict(zip(used_columns, outputs, strict=True))
 
-        def moved(part: Expression) -> Expression:
-            return places[part] if part in places else rebuilt(part, moved)
+        def moved(inner: Expression) -> Expression:
+            return places[inner] if inner in places else rebuilt(inner, moved)
 
-        def aggregate(each: UnitAggregate) -> UnitAggregate:
+        def aggregate(unmoved: UnitAggregate) -> UnitAggregate:
             argument, condition = (
-                None if part is None else moved(part) for part in (each.argument, each.condition)
+                None if operand is None else moved(operand)
+                for operand in (unmoved.argument, unmoved.condition)
             )
-            return UnitAggregate(each.function, argument, condition)
+            return UnitAggregate(unmoved.function, argument, condition)
 
         return Groups(
             self._alias,

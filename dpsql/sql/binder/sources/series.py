@@ -85,12 +85,12 @@ def _own_select(series: exp.GenerateSeries) -> exp.Select | None:
     select = series.find_ancestor(exp.Select)
     if select is None or select.args.get("from_") is not None:
         return None
-    found = [
+    series_calls = [
         generate_series
         for item in select.expressions
         for generate_series in item.find_all(exp.GenerateSeries)
     ]
-    return select if len(found) == 1 and found[0] is series else None
+    return select if len(series_calls) == 1 and series_calls[0] is series else None
 
 
 def _alias(alias: exp.Expr | None, name: str) -> exp.TableAlias:
@@ -115,14 +115,16 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
     if not isinstance(start, Literal) or not isinstance(end, Literal):
         refuse("E_TABLE", _WHAT, series)
     if start.type.is_temporal and end.type.is_temporal:
-        first, last = (literal.as_type(each, TIMESTAMP, series) for each in (start, end))
-        found: Iterator[exp.Expr] = _moments(
+        first, last = (
+            literal.as_type(end_literal, TIMESTAMP, series) for end_literal in (start, end)
+        )
+        members: Iterator[exp.Expr] = _moments(
             first, last, _span(step, series), exclusive, series=series
         )
     else:
         by = Literal(1, start.type) if step is None else beside([reader.read(step), start])[0]
-        found = _numbers(start, end, by, exclusive, series=series)
-    for count, member in enumerate(found, 1):
+        members = _numbers(start, end, by, exclusive, series=series)
+    for count, member in enumerate(members, 1):
         if count > most:
             refuse(
                 "E_LIMITS",
@@ -162,10 +164,10 @@ def _moments(
 def _numbers(
     start: Literal, end: Literal, step: object, exclusive: bool, series: exp.Expr
 ) -> Iterator[exp.Expr]:
-    numbers = [each.value if isinstance(each, Literal) else None for each in (start, end, step)]
-    if not all(type(each) in (int, Decimal) for each in numbers):
+    numbers = [item.value if isinstance(item, Literal) else None for item in (start, end, step)]
+    if not all(type(item) in (int, Decimal) for item in numbers):
         refuse("E_TABLE", _WHAT, series)
-    number, last, by = (Decimal(str(each)) for each in numbers)
+    number, last, by = (Decimal(str(item)) for item in numbers)
     if not by:
         refuse("E_TABLE", "the step of a series goes one way, and is not zero", series)
     while _is_before(number, last, by > 0, exclusive):

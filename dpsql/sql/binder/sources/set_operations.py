@@ -37,13 +37,13 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 
 
 def combined(
-    query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str
+    query: exp.SetOperation, first: BoundRelation, right: BoundRelation, alias: str
 ) -> BoundRelation:
     """The set operation over two relations; refused where a row would have no unit,
     or depend on another's rows.
     """
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
-    units = [unit_of(left.relation), unit_of(right.relation)]
+    units = [unit_of(first.relation), unit_of(right.relation)]
     if (units[0] is None) != (units[1] is None):
         refuse(
             "E_SETOP",
@@ -54,18 +54,20 @@ def combined(
     types = {unit.type for unit in units if unit is not None}
     if len(types) > 1 or not all(sql_type.facts.exact for sql_type in types):
         refuse("E_SETOP", "a set operation needs units of one type, integer or text", query)
-    if len(left.columns) != len(right.columns):
+    if len(first.columns) != len(right.columns):
         refuse(
-            "E_SETOP", f"the sides have {len(left.columns)} and {len(right.columns)} columns", query
+            "E_SETOP",
+            f"the sides have {len(first.columns)} and {len(right.columns)} columns",
+            query,
         )
     pairs = [
         _alike(pair, query)
-        for pair in zip(left.columns.values(), right.columns.values(), strict=True)
+        for pair in zip(first.columns.values(), right.columns.values(), strict=True)
     ]
     operator = _OPERATORS[type(query), bool(query.args.get("distinct", True))]
     columns = {
         name: output(alias, index, pair)
-        for index, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
+        for index, (name, pair) in enumerate(zip(first.columns, pairs, strict=True))
     }
     named = any(column.identifies is not None for column in columns.values())
     if operator != "union all" and units[0] is not None and not named:
@@ -77,7 +79,7 @@ def combined(
         )
     branches = [
         Branch(source.relation, unit, tuple(pair[side] for pair in pairs))
-        for side, (source, unit) in enumerate(zip((left, right), units, strict=True))
+        for side, (source, unit) in enumerate(zip((first, right), units, strict=True))
     ]
     return BoundRelation(Compound(alias, operator, tuple(branches)), dict(columns))
 
@@ -85,8 +87,11 @@ def combined(
 def _alike(pair: Sequence[Expression], node: exp.Expr) -> list[Expression]:
     """Both sides' column in one type."""
     same = alike(list(pair), node)
-    sql_type = common_type(*(each.type for each in same))
-    return [each if each.type == sql_type else _as_type(each, sql_type, node) for each in same]
+    sql_type = common_type(*(expression.type for expression in same))
+    return [
+        expression if expression.type == sql_type else _as_type(expression, sql_type, node)
+        for expression in same
+    ]
 
 
 def _as_type(expression: Expression, sql_type: SqlType, node: exp.Expr) -> Expression:
@@ -104,7 +109,7 @@ def projected(
 
 
 def output(
-    alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None
+    alias: str, index: int, branches: Sequence[Expression], identifies: str | None = None
 ) -> ColumnRef:
     """What is known of a column that is one of these expressions in each row.
 
@@ -113,7 +118,7 @@ def output(
     """
     declared = [branch for branch in branches if isinstance(branch, ColumnRef)]
     sql_type = branches[0].type
-    if len(declared) == len(branches) and len({each.identifies for each in declared}) == 1:
+    if len(declared) == len(branches) and len({column.identifies for column in declared}) == 1:
         identifies = identifies or declared[0].identifies
     listed = [_listed(branch) for branch in branches]
     known = [values for values in listed if values is not None]
@@ -124,17 +129,17 @@ def output(
     )
     ends = None
     if sql_type.is_numeric or sql_type.is_temporal:
-        whole = bounds(branches[0])
+        interval = bounds(branches[0])
         for other in branches[1:]:
-            whole = whole.union(bounds(other))
-        ends = as_ends(sql_type, whole) if whole.is_finite else None
-    elif len(declared) == len(branches) and all(each.bounds is not None for each in declared):
-        both = [each.bounds for each in declared if each.bounds is not None]
+            interval = interval.union(bounds(other))
+        ends = as_ends(sql_type, interval) if interval.is_finite else None
+    elif len(declared) == len(branches) and all(column.bounds is not None for column in declared):
+        both = [column.bounds for column in declared if column.bounds is not None]
         ends = (min(low for low, _ in both), max(high for _, high in both))
     nullable = any(map(is_nullable, branches)) and identifies != UNIT
     return ColumnRef(
         alias,
-        f"c{place}",
+        f"c{index}",
         type=sql_type,
         nullable=nullable,
         bounds=ends,
@@ -164,16 +169,19 @@ def constants(
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
     columns: list[list[Literal]] = []
     for cells in zip(*rows, strict=True):
-        read = alike([reader.read(cell) for cell in cells], node)
-        sql_type = common_type(*(each.type for each in read))
-        typed = [each if each.type == sql_type else _as_type(each, sql_type, node) for each in read]
-        known = [each for each in typed if isinstance(each, Literal)]
+        bound_cells = alike([reader.read(cell) for cell in cells], node)
+        sql_type = common_type(*(cell_value.type for cell_value in bound_cells))
+        typed = [
+            cell_value if cell_value.type == sql_type else _as_type(cell_value, sql_type, node)
+            for cell_value in bound_cells
+        ]
+        known = [cell_value for cell_value in typed if isinstance(cell_value, Literal)]
         if len(known) < len(typed):
             refuse("E_TABLE", "VALUES lists constants only", node)
         columns.append(known)
     seen: dict[str, Expression] = {}
     for index, column in enumerate(columns):
-        listed = tuple(dict.fromkeys(each.value for each in column))
+        listed = tuple(dict.fromkeys(cell_value.value for cell_value in column))
         seen[f"col{index}"] = ColumnRef(
             alias, f"c{index}", column[0].type, None in listed, domain=listed
         )

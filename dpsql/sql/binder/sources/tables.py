@@ -26,7 +26,7 @@ class BoundRelation:
 def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     """The rows of a base table, joined with the parents that lead to its unit."""
     table = schema.tables[name]
-    own = alias()
+    name_in_query = alias()
     owner = None if table.public else schema.row_owner(name)
 
     def column(relation: str, of: str, column_name: str) -> ColumnRef:
@@ -53,11 +53,13 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             return ColumnRef(relation, ITS_UNIT, schema.unit_type, identifies=UNIT)
         return column(relation, of, column_name)
 
-    columns: dict[str, Expression] = {other: column(own, name, other) for other in table.columns}
+    columns: dict[str, Expression] = {
+        other: column(name_in_query, name, other) for other in table.columns
+    }
     if owner is None:
-        return BoundRelation(Scan(own, name), columns)
+        return BoundRelation(Scan(name_in_query, name), columns)
     hops = []
-    last_alias = own
+    last_alias = name_in_query
     last_table = name
     for step in owner.steps:
         child = column(last_alias, last_table, step.column)
@@ -76,7 +78,9 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     path = Path(
         tuple(hops), unit(last_alias, last_table, owner.column), schema.unique_columns(name)
     )
-    return BoundRelation(Scan(own, name, path.hops, path.unit, limits=limits, path=path), columns)
+    return BoundRelation(
+        Scan(name_in_query, name, path.hops, path.unit, limits=limits, path=path), columns
+    )
 
 
 def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:
@@ -86,32 +90,32 @@ def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relati
     That row exists, so its parent exists, and it is the same parent.
     """
     known = {
-        own
+        child_key
         for condition in conditions_of(relation)
         if isinstance(condition, Call) and condition.function == "="
-        for own, other in (condition.arguments, condition.arguments[::-1])
-        if isinstance(own, ColumnRef)
+        for child_key, other in (condition.arguments, condition.arguments[::-1])
+        if isinstance(child_key, ColumnRef)
         and isinstance(other, ColumnRef)
         and other.relation in outside
-        and own.identifies is not None
-        and own.identifies == other.identifies
-        and own.type == other.type
+        and child_key.identifies is not None
+        and child_key.identifies == other.identifies
+        and child_key.type == other.type
     }
 
-    def shorten(part: Relation) -> Relation:
-        match part:
+    def shorten(subtree: Relation) -> Relation:
+        match subtree:
             case Filter(child=child):
-                return replace(part, child=shorten(child))
+                return replace(subtree, child=shorten(child))
             case Join(left=left, right=right):
                 return replace(
-                    part,
+                    subtree,
                     left=shorten(left),
-                    right=shorten(right) if part.kind == "inner" else right,
+                    right=shorten(right) if subtree.kind == "inner" else right,
                 )
             case Scan(hops=hops) if hops and hops[0].child in known:
-                return replace(part, hops=(), unit=hops[0].child)
+                return replace(subtree, hops=(), unit=hops[0].child)
             case _:
-                return part
+                return subtree
 
     return shorten(relation)
 
@@ -150,25 +154,27 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
 
     def is_parent(scan: Scan) -> bool:
         return any(
-            right.relation == scan.alias != left.relation
+            right.relation == scan.alias != first.relation
             and right.identifies == f"{scan.table}.{right.name}"
-            and left.identifies == right.identifies
-            for left, right in pairs
+            and first.identifies == right.identifies
+            for first, right in pairs
         )
 
-    def shorten(part: Relation) -> Relation:
-        match part:
+    def shorten(subtree: Relation) -> Relation:
+        match subtree:
             case Join(left=left, right=right):
                 return replace(
-                    part,
+                    subtree,
                     left=shorten(left),
-                    right=shorten(right) if part.kind == "inner" else right,
+                    right=shorten(right) if subtree.kind == "inner" else right,
                 )
             case Scan():
-                parent = parent_of(part)
-                part = replace(part, multiplies=not is_parent(part))
-                return part if parent is None else replace(part, hops=(), unit=owner_of(part))
+                parent = parent_of(subtree)
+                subtree = replace(subtree, multiplies=not is_parent(subtree))
+                return (
+                    subtree if parent is None else replace(subtree, hops=(), unit=owner_of(subtree))
+                )
             case _:
-                return part
+                return subtree
 
     return shorten(relation)
