@@ -177,7 +177,7 @@ def test_a_command_that_is_not_well_formed_is_shown_where_it_breaks(
     with pytest.raises(CommandSyntaxError) as raised:
         parsed(text)
     if near is None:
-        assert (str(raised.value), raised.value.place) == ("syntax error at end of input", None)
+        assert (str(raised.value), raised.value.offset) == ("syntax error at end of input", None)
     else:
         assert str(raised.value) == f'syntax error at or near "{near}"'
-        assert raised.value.place == text.rindex(near)
+        assert raised.value.offset == text.rindex(near)

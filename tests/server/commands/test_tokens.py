@@ -76,7 +76,7 @@ def test_the_rest_of_a_later_statement_knows_where_it_stands_in_the_whole_text()
     assert (words.rest().text, words.ahead) == ("it  now", None)
     with pytest.raises(CommandSyntaxError) as raised:
         TokenReader(pieces("select 1; do it  now")[1]).parenthesised()
-    assert (str(raised.value), raised.value.place) == ('syntax error at or near "do"', 10)
+    assert (str(raised.value), raised.value.offset) == ('syntax error at or near "do"', 10)
     inner = TokenReader(pieces("select 1; (a (b) c) d")[1])
     query = inner.parenthesised()
     assert (query.text, query.start) == ("a (b) c", 11) and inner.take("d") == "d"
