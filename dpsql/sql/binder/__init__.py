@@ -1,3 +1,1 @@
-"""Names → schema, and the cut of a statement into what is measured and what is left over released
-rows.
-"""
+"""Resolves names in the schema, and cuts a statement into measured cores and post-processing."""

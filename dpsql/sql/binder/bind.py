@@ -1,6 +1,4 @@
-"""Binds a statement: resolves its names, cuts it into cores and post-processing,
-and bounds the work of each core.
-"""
+"""Binds a statement: resolves names, cuts it in two, and bounds the work of each core."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ from dpsql.sql.postprocess.hidden_groups import with_hidden_groups
 
 @dataclass(frozen=True)
 class Query:
-    """A statement cut in two: the cores, in order,
-    and the post-processing that reads their released tables.
+    """A statement cut in two: cores in order, and post-processing that reads their released tables.
 
     ``public`` names the public tables that post-processing reads. ``postprocessing`` is a sqlglot
     tree over ``released.core<i>`` and ``public.<table>`` alone. ``cubes`` are put together from
@@ -62,13 +59,11 @@ class Query:
 
     @property
     def own_epsilon(self) -> Fraction | None:
-        """The ε that the statement itself asks for; None where it asks for none."""
+        """The ε that the statement itself asks for; None if it asks for none."""
         return None if self.options is None else self.options.epsilon
 
     def without_postprocessing(self) -> Query:
-        """A copy without the tree of post-processing,
-        which a plan at another price does not need.
-        """
+        """A copy without the post-processing tree, which a plan at another price does not need."""
         return replace(self, postprocessing=exp.Select())
 
 
@@ -81,8 +76,7 @@ def bind(
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = NO_SIZES,
 ) -> Query:
-    """Bind the statement: resolve every name against the schema,
-    and cut it into cores and post-processing.
+    """Bind the statement: resolve every name, and cut it into cores and post-processing.
 
     Args:
         statement: What was parsed.

@@ -1,5 +1,4 @@
-"""The binding of one statement: what it has found so far,
-and how it reads the queries inside the statement.
+"""The state of binding one statement: what is found so far, and how inner queries are read.
 
 A front end may choose what SQL leaves open. The grammar of SQL is recursive, so each reader of a
 clause may meet a query. It hands the query to the binding.
@@ -33,8 +32,8 @@ T = TypeVar("T")
 class FrontendOptions:
     """How statements of a session are read; nothing here changes what may be released.
 
-    ``raw_select`` says what a SELECT of single rows gives: an error; no rows where it has LIMIT 1,
-    by which tools learn columns (``probe``); or always no rows (``empty``). ``declared_ranges``
+    ``raw_select`` says what a SELECT of single rows gives: an error; no rows if it has LIMIT 1, by
+    which tools learn columns (``probe``); or always no rows (``empty``). ``declared_ranges``
     answers MIN and MAX of whole columns by their declared bounds, as tools ask for the ends of a
     filter: that costs nothing and is what the schema says, not what the data hold.
     """
@@ -52,9 +51,7 @@ MAX_SOURCES: Final = 24
 
 
 class Binding(ABC):
-    """Hands out aliases, and collects cores, cubes,
-    public tables and notices in the order of their discovery.
-    """
+    """Hands out aliases; collects cores, cubes, public tables and notices in order."""
 
     def __init__(
         self,
@@ -82,8 +79,8 @@ class Binding(ABC):
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """The query as SQL over released and public tables; raw private rows are refused.
 
-        ``outside`` rewrites names of the query around this one,
-        where it stands in an expression of post-processing.
+        If the query is in an expression of post-processing, ``outside`` rewrites the names of the
+        query around it.
         """
 
     @abstractmethod
@@ -96,13 +93,12 @@ class Binding(ABC):
 
     @abstractmethod
     def derived(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
-        """The rows of a query over released and public tables,
-        as a public relation that the sandbox makes.
-        """
+        """The rows of a query over released and public tables, as the sandbox's public relation."""
 
     @abstractmethod
     def derived_from(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
-        """The rows of post-processing's own query, as such a relation;
+        """The rows of a query of post-processing, as a public relation made by the sandbox.
+
         ``at`` is what they are needed for.
         """
 
@@ -120,10 +116,9 @@ class Binding(ABC):
 
     @contextmanager
     def without_rows(self, unread: bool) -> Iterator[None]:
-        """Bind queries whose rows nothing reads if ``unread``,
-        as a condition around them is never true.
+        """Bind queries; if ``unread``, a condition around them is never true, so no row is read.
 
-        They release nothing, and have their columns alone.
+        They release nothing, and have only their columns.
         """
         before = self.unread
         self.unread = self.unread or unread
@@ -149,9 +144,7 @@ class Binding(ABC):
         self._aliases = aliases
 
     def attempt(self, action: Callable[[], T | None]) -> T | None:
-        """What the action gives; if it gives nothing or refuses,
-        all that it has found is forgotten.
-        """
+        """The action's result; after None or a refusal, all that it found is forgotten."""
         aliases = self._aliases
         cores = list(self.cores)
         cubes = list(self.cubes)
@@ -175,9 +168,7 @@ class Binding(ABC):
         return self.cores.index(core)
 
     def cube(self, cube: Cube) -> int:
-        """The number of the cube among those of the statement;
-        an equal cube is put together once.
-        """
+        """The number of the cube in the statement; an equal cube is put together once."""
         if cube not in self.cubes:
             self.cubes.append(cube)
         return self.cubes.index(cube)

@@ -1,5 +1,6 @@
-"""The table ``dpsql.budget``: what is left for the analyst,
-for tools that show neither notices nor SHOW.
+"""The table ``dpsql.budget``: the analyst's remaining budget.
+
+It is for tools that show neither notices nor SHOW.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ _NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
 
 @dataclass(frozen=True)
 class BudgetRow:
-    """The one row of the table: the analyst's budget, or the database's where that is tighter.
+    """The one row of the table: the analyst's budget, or the database's if that is tighter.
 
-    The answers are counts of units at the price of the session. ``lifetime_epsilon`` is NULL where
-    none holds, ``renewed_on`` where the budget never is.
+    The answers are counts of units at the price of the session. ``lifetime_epsilon`` is NULL if
+    none holds, and ``renewed_on`` is NULL if the budget is never renewed.
     """
 
     analyst: str
@@ -49,8 +50,7 @@ def names_budget(text: str) -> bool:
 
 
 def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
-    """The tree with the row in the place of the table,
-    which stands for itself and beside nothing else.
+    """The tree with the row in the place of the table; refused if it reads other tables.
 
     >>> from sqlglot import parse_one
     >>> row = BudgetRow("ada", 29, 36, 3.0, 2.5, 1e-06, 1e-06, 0.8, 3.0, 1e-06, None)

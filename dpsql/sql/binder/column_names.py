@@ -55,9 +55,7 @@ def folded_names(tree: exp.Expr) -> exp.Expr:
 
 
 def _chosen(item: exp.Expr) -> tuple[str | None, bool]:
-    """The name and whether it is a strong one:
-    a cast and a CASE keep the strong name of what is inside them.
-    """
+    """The name, and whether it is strong: a cast and a CASE keep the strong name inside them."""
     while isinstance(item, exp.Filter | exp.Window | exp.Paren | exp.WithinGroup | exp.IgnoreNulls):
         item = item.this
     match item:

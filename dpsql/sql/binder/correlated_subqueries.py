@@ -1,5 +1,4 @@
-"""Correlated subqueries that are one aggregate: they become groups,
-one for each value that the outer row is tied to.
+"""Correlated subqueries that are one aggregate become groups, one for each value of the outer row.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -25,11 +24,11 @@ VALUE = "value"
 
 @dataclass(frozen=True)
 class Correlated:
-    """A correlated subquery as a grouped one:
-    a group for each value of ``inner`` in ``inner`` = ``outer``.
+    """A correlated subquery as a grouped one, with a group for each ``inner`` value.
 
-    ``grouped`` has the columns ``tied 0``, ``tied 1`` and so on, then ``value``. ``empty`` is what
-    the subquery gives where it has no rows; None where that is NULL.
+    The condition is ``inner`` = ``outer``. ``grouped`` has the columns ``tied 0``, ``tied 1`` and
+    so on, then ``value``. ``empty`` is the value of the subquery without rows; None if that is
+    NULL.
     """
 
     grouped: exp.Select
@@ -38,9 +37,7 @@ class Correlated:
 
 
 def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
-    """Rewrite the subquery, whose own FROM is in scope, as groups;
-    None where it names no column outside.
-    """
+    """Rewrite the subquery as groups; None if it names no column outside its FROM's scope."""
     named = _by_alias(select)
     if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None
@@ -80,9 +77,7 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
-    """The columns that the node itself names,
-    outside of subqueries that have names of their own.
-    """
+    """The columns that the node itself names, outside of subqueries with names of their own."""
     if isinstance(node, exp.Column):
         return [] if isinstance(node.this, exp.Star) else [node]
     inside = [
@@ -94,8 +89,9 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
 
 
 def _by_alias(select: exp.Select) -> set[int]:
-    """The columns behind WHERE that are aliases of the SELECT list, by identity:
-    ``COUNT(*) AS n … ORDER BY n``.
+    """The columns after WHERE that are aliases of the SELECT list, by identity.
+
+    An example is ``n`` in ``COUNT(*) AS n … ORDER BY n``.
     """
     aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
     clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
@@ -125,9 +121,7 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
-    """The side of an equality that names the subquery's own columns,
-    and the one that names those outside.
-    """
+    """The side of an equality that names the subquery's columns, and the side of outer ones."""
     if isinstance(condition, exp.EQ) and condition.find(exp.Query) is None:
         for inner, outer in (
             (condition.this, condition.expression),

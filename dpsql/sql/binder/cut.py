@@ -37,9 +37,7 @@ MAX_OPENED = 1_000
 
 
 class Cut(Binding):
-    """Cuts the queries of one statement: cores measure what is private,
-    post-processing reads what they release.
-    """
+    """Cuts a statement's queries: cores measure private rows, post-processing reads releases."""
 
     def __init__(
         self,
@@ -142,9 +140,7 @@ class Cut(Binding):
         return released_select(select, source_from, self, ctes)
 
     def _reads_private(self, select: exp.Select, ctes: Ctes) -> bool:
-        """Whether a source of the FROM clause gives private rows (a grouped subquery gives released
-        ones).
-        """
+        """Whether a source in FROM gives private rows; a grouped subquery gives released ones."""
         return any(self.gives_private_rows(source, ctes) for source in from_items(select))
 
     def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
@@ -188,9 +184,7 @@ class Cut(Binding):
 
 
 def _name_unknown_columns(select: exp.Select, source_from: From) -> None:
-    """Refuse the first column that does not exist,
-    since that says more than that rows are private.
-    """
+    """Refuse the first column that does not exist: that says more than that rows are private."""
     for item in select.expressions:
         for column in item.find_all(exp.Column):
             if not isinstance(column.this, exp.Star) and column.find_ancestor(exp.Query) is select:

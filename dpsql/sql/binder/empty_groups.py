@@ -1,4 +1,4 @@
-"""Which groups of a statement are shown only where a released count says that they have rows.
+"""Which groups of a statement are shown only if a released count says that they have rows.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -32,11 +32,11 @@ class Evident:
     group is released either, since no part of the statement shows one. ``levels`` holds, for each
     cube, the grouping sets whose groups need evidence. ``counted`` are the cores that measure a
     count for this alone, and ``asked`` all cores whose counts are read. Of a core in ``nulls``, and
-    of a set with places of keys, only those groups need evidence in which one of the keys at these
-    places is NULL. Later stages read the cores in ``complete`` with the groups that are not shown,
-    and those in ``partial``, somewhere at least, without them. Of the latter ``totals`` are those
-    that numbers of many rows are made of, and ``combined`` also those of which a few neighbouring
-    rows make one.
+    of a set with places of keys, a group needs evidence only if one of the keys at these places is
+    NULL. Later stages read the cores in ``complete`` with the groups that are not shown, and those
+    in ``partial``, at least in some query, without them. Of the latter, ``totals`` are those whose
+    rows make numbers of many rows. ``combined`` also has those whose rows make numbers of a few
+    neighbouring rows.
     """
 
     cores: frozenset[int] = frozenset()
@@ -58,8 +58,9 @@ NOTHING_EVIDENT = Evident()
 def evident(
     cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups
 ) -> Evident:
-    """The groups that need evidence; the tables that are ``plain`` are only read row by row
-    (`passed_on`).
+    """The groups that need evidence.
+
+    The tables that are ``plain`` are only read row by row (`passed_on`).
     """
     if choice == "show":
         return Evident(levels=((),) * len(cubes))
@@ -131,7 +132,7 @@ def evident(
 
 
 def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None:
-    """The domain of a level's keys; None where a threshold chooses them."""
+    """The domain of a level's keys; None if a threshold chooses them."""
     if level.core is not None:
         return cores[level.core].domain
     assert cube.finest is not None
@@ -147,11 +148,10 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
 
 
 def passed_on(postprocessing: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
-    """The released tables of which each row is passed on: through subqueries, WHERE,
-    ORDER BY, LIMIT and UNION.
+    """The released tables whose rows are each passed on.
 
-    No row of the result is made of several of theirs. ``read_again`` are those that a later stage
-    reads.
+    They pass through subqueries, WHERE, ORDER BY, LIMIT and UNION. No row of the result is made of
+    several rows of theirs. ``read_again`` are the tables that a later stage reads.
 
     >>> import sqlglot
     >>> def of(text): return sorted(passed_on(sqlglot.parse_one(text), frozenset()))

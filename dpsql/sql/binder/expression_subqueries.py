@@ -1,7 +1,6 @@
-"""Subqueries inside expressions: EXISTS, IN, ANY, ALL and single values,
-over public rows or rows of the same unit.
+"""Subqueries in expressions, over public rows or rows of the same unit.
 
-Proved in ``docs/proofs/subquery.md``.
+They are EXISTS, IN, ANY, ALL and single values. Proved in ``docs/proofs/subquery.md``.
 """
 
 from __future__ import annotations
@@ -56,9 +55,7 @@ _UNKNOWN = Literal(None, BOOLEAN)
 
 
 class Subqueries:
-    """Reads the subqueries in the expressions of one SELECT;
-    one that stands there twice is read once.
-    """
+    """Reads the subqueries in the expressions of one SELECT; one that occurs twice is read once."""
 
     def __init__(self, binding: Binding, source_from: From, ctes: Ctes) -> None:
         self._binding = binding
@@ -67,7 +64,7 @@ class Subqueries:
         self._read: dict[object, Expression] = {}
 
     def known(self, node: exp.Expr) -> Expression | None:
-        """What the node means where it is a subquery or a comparison with one."""
+        """The meaning of a subquery or a comparison with one; None for another node."""
         query = _query_of(node)
         if query is None:
             return None
@@ -101,9 +98,7 @@ class Subqueries:
         return self._has_rows(source.relation, [], query)
 
     def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
-        """Whether the comparison holds for some row;
-        unknown where it holds for none and is unknown for some.
-        """
+        """Whether the comparison holds for some row; else unknown if it is so for some row."""
         values = [self._from.reader().read(value) for value in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
@@ -141,9 +136,7 @@ class Subqueries:
         options: list[Expression],
         pairs: list[Expression],
     ) -> list[tuple[Expression, Expression]]:
-        """The conditions under which a comparison that holds for no row is unknown,
-        and not false.
-        """
+        """The conditions that make a comparison unknown, not false, if it holds for no row."""
         conditions: list[Expression] = []
         if not self._is_admitted(
             relation
@@ -202,9 +195,7 @@ class Subqueries:
     # -- a single value ----------------------------------------------------------------------------
 
     def value(self, query: exp.Expr) -> Expression:
-        """The value of a scalar subquery: an aggregate without groups,
-        or the column of at most one row.
-        """
+        """A scalar subquery: an aggregate without groups, or the column of at most one row."""
         select, ctes = without_ctes(query, self._ctes)
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:
             refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
@@ -258,9 +249,7 @@ class Subqueries:
         return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
 
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
-        """An aggregate over several units, which an earlier core releases;
-        NULL where it does not release the group.
-        """
+        """An aggregate over several units from an earlier core; NULL if it omits the group."""
         tied = correlated(select, inner.scope)
         source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
@@ -371,9 +360,7 @@ def _without(query: exp.Expr, *parts: str) -> exp.Expr:
 
 
 def _rows_that_matter(query: exp.Expr) -> exp.Expr:
-    """The query without what EXISTS does not depend on: ORDER BY, DISTINCT, its columns,
-    and a LIMIT of 1 or more.
-    """
+    """The query without what EXISTS ignores: ORDER BY, DISTINCT, columns, LIMIT 1 or more."""
     query = _without(query, "order", "distinct")
     if not isinstance(query, exp.Select) or is_grouped(query):
         return query

@@ -1,7 +1,7 @@
-"""Private SELECTs that cost nothing: probes, declared keys and ranges, and single rows,
-read of a synthetic table.
+"""Private SELECTs that cost nothing.
 
-The schema alone answers probes of clients, lists of declared keys, and declared ranges.
+They are probes, declared keys and ranges, and single rows that are read of a synthetic table. The
+schema alone answers probes of clients, lists of declared keys, and declared ranges.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/domain.md``.
 """
@@ -43,8 +43,9 @@ NULL_LEFT_OUT = (
 
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:
-    """Whether the query has no row whatever the data: LIMIT 0,
-    or a WHERE before any group that is false as written.
+    """Whether the query has no row whatever the data.
+
+    It has LIMIT 0, or a WHERE before any group that is false as written.
 
     >>> from sqlglot import parse_one
     >>> ends = ("a FROM t LIMIT 0", "a FROM t WHERE 1 = 0", "COUNT(*) FROM t WHERE FALSE", "a FROM t LIMIT 1")
@@ -65,8 +66,7 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
 
 
 def is_raw_probe(select: exp.Select, frontend_options: FrontendOptions) -> bool:
-    """Whether the SELECT of single rows is answered by its columns alone,
-    as the front end wants it.
+    """Whether the front end answers the SELECT of single rows by its columns alone.
 
     Inside another query it is refused, as the answer would claim that there are no rows.
 
@@ -98,8 +98,9 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def never_holds(clause: exp.Where | exp.Having | None) -> bool:
-    """Whether the condition of a clause is false or unknown as written: a part of its AND is,
-    made of constants alone.
+    """Whether the condition of a clause is false or unknown as written.
+
+    It is if a part of its AND, made of constants alone, is false or unknown.
 
     >>> from sqlglot import parse_one
     >>> ends = ("WHERE a > 1 AND 1 = 0", "WHERE NULL", "WHERE 1 = 0 OR a > 1", "")
@@ -147,8 +148,7 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
 def released_of_no_rows(
     core: Core, sets: Sequence[Sequence[int]] | None, types: Sequence[tuple[str, str]]
 ) -> exp.Subquery:
-    """What would be released of a core whose relation has no row: no groups,
-    and one row for each total over all rows.
+    """The release of a core whose relation has no row: no groups, and one row for each grand total.
 
     ``sets`` are the places of the keys in each grouping set, if there are several.
     ``types`` are the columns of the core's released table.
@@ -216,9 +216,7 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
 
 
 def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> exp.Select | None:
-    """MIN and MAX of whole columns as the schema declares their ends;
-    None where anything else is asked.
-    """
+    """MIN and MAX of whole columns as declared in the schema; None if anything else is asked."""
     plain = ("expressions", "from_", "limit")
     if (
         any(value for name, value in select.args.items() if name not in plain)
@@ -276,8 +274,8 @@ def _scalar(bound: Bound, column: ColumnRef, lowest: bool) -> Scalar:
 def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
     """The statement over the newest synthetic table that has its columns, and that table's name.
 
-    It is the statement itself, and None, where it asks for no single rows of one private table, or
-    where no synthetic table of it has all columns that are named.
+    It is the statement itself, and None, if it asks for no single rows of one private table, or if
+    no synthetic table of it has all columns that are named.
     """
     table = _single_rows_of(tree)
     name = "" if table is None else fold(table.name)
@@ -300,7 +298,7 @@ def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
 
 
 def _single_rows_of(tree: exp.Expr) -> exp.Table | None:
-    """The one table of which a SELECT asks for single rows; None of any other statement."""
+    """The one table whose single rows a SELECT asks for; None for any other statement."""
     if (
         not isinstance(tree, exp.Select)
         or is_grouped(tree)

@@ -67,8 +67,7 @@ def has_sets(select: exp.Select) -> bool:
 
 
 def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
-    """The sets of expressions to group by,
-    in which ordinals and aliases are replaced by what they stand for.
+    """The sets of expressions to group by, with ordinals and aliases replaced by their expressions.
 
     A plain GROUP BY is one set. Of several parts, such as two ROLLUPs,
     every combination is one set.
@@ -167,9 +166,7 @@ class _SelectItems:
 
 
 def is_plain_distinct(select: exp.Select) -> bool:
-    """Whether the SELECT asks for the distinct values of expressions: those are keys,
-    which may be released.
-    """
+    """Whether the SELECT asks for distinct values: those are keys, which may be released."""
     distinct = select.args.get("distinct")
     return distinct is not None and not distinct.args.get("on") and not select.find(exp.Star)
 
@@ -187,8 +184,7 @@ def cube(
     binding: Binding,
     keeps: bool = False,
 ) -> int:
-    """Bind the cores of the grouping sets, each set once;
-    returns the number of the cube in the statement.
+    """Bind the cores of the grouping sets, each set once, and return the cube's number.
 
     All of them measure the same rows: those with a key of the domain of all keys together, if there
     is one. ``keeps`` tells that an outer join keeps the public rows that the keys are read from.

@@ -1,5 +1,4 @@
-"""Subqueries that group by the unit: one row per unit (and further keys),
-made of that unit's own rows.
+"""Subqueries that group by the unit: one row per unit and further keys, made of that unit's rows.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -57,9 +56,7 @@ NULLS_LEFT_OUT = (
 def per_unit(
     select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding
 ) -> BoundRelation:
-    """The grouped subquery as a relation in which each row has one unit,
-    and what its output columns mean.
-    """
+    """The grouped subquery as a relation whose rows each have one unit, with its output columns."""
     only(
         select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT"
     )
@@ -174,9 +171,7 @@ class Grouping:
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
     def _repeated(self, node: exp.Expr) -> Expression | None:
-        """The aggregate of what is the same in all rows of a group, as this value;
-        None of any other aggregate.
-        """
+        """The value that the aggregate repeats, if all rows of a group have it; else None."""
         repeated = repeated_value(node)
         if repeated is None or repeated.type != "argument" or has_aggregate(repeated.argument):
             return None
@@ -206,13 +201,14 @@ class Grouping:
 
 
 def _identifying(keys: list[Expression]) -> list[ColumnRef]:
-    """The keys of which each identifies the unit of a row."""
+    """The keys that each identify the unit of a row."""
     return [key for key in keys if isinstance(key, ColumnRef) and key.identifies is not None]
 
 
 def _may_lack_unit(relation: Relation, keys: list[Expression]) -> bool:
-    """Whether all keys that identify a row's unit may be NULL: no condition compares one,
-    or asks for a value.
+    """Whether all keys that identify a row's unit may be NULL.
+
+    They may if no condition compares one, or asks that it is not NULL.
     """
     required = set[Expression]()
     for condition in conditions_of(relation):
@@ -248,9 +244,7 @@ def _rows_in_group(relation: Relation, keys: list[Expression], sizes: Fanout) ->
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
-    """What an aggregate over rows of one unit computes;
-    refused where it may depend on their order.
-    """
+    """What an aggregate over rows of one unit computes; refused if it may depend on their order."""
     statistic_aggregate = statistic(node, reader)
     if statistic_aggregate is not None:
         return _of_one_unit(statistic_aggregate, node)
@@ -271,7 +265,7 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
 
 
 def _of_one_unit(aggregate: Aggregate, node: exp.Expr) -> UnitAggregate:
-    """A statistic of one unit's rows; refused where it is not computed there."""
+    """A statistic of one unit's rows; refused if it is not computed per unit."""
     form = aggregate.function.per_unit
     if form is None:
         asked = (
@@ -296,8 +290,9 @@ def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.
 
 
 def _sum_type(argument: SqlType) -> SqlType:
-    """The type of a sum; for decimals it has the most digits,
-    and as many behind the point as its values.
+    """The type of a sum.
+
+    For decimals it has the most digits, and as many after the point as its values.
     """
     return SqlType("decimal", 38, argument.scale) if argument.kind == "decimal" else argument
 
@@ -327,8 +322,10 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
 
 
 def _spread(dispersion: Dispersion, values: Interval) -> Interval:
-    """Values between two ends 2A apart have a variance of at most A²,
-    and a sample variance of at most 2A².
+    """The interval of a variance or standard deviation of values.
+
+    Values between two ends 2A apart have a variance of at most A², and a sample variance of at most
+    2A².
     """
     assert values.low is not None and values.high is not None
     reach = (values.high - values.low) / 2

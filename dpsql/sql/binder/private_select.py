@@ -1,5 +1,4 @@
-"""One private SELECT with groups, cut in two: a core that is measured,
-and SQL over its released rows.
+"""Cuts one private SELECT with groups in two: a measured core, and SQL over its released rows.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -71,9 +70,7 @@ def released_select(
 
 
 class _Cut:
-    """Cuts one grouped SELECT: collects aggregates for the core,
-    and writes the SELECT over what the core releases.
-    """
+    """Cuts a grouped SELECT: collects the core's aggregates, writes SQL over its release."""
 
     def __init__(self, select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> None:
         self._select = select
@@ -127,9 +124,7 @@ class _Cut:
         return tuple(keys)
 
     def over_released(self) -> exp.Select:
-        """The SELECT over released rows; the core is made last,
-        once all of its aggregates are known.
-        """
+        """The SELECT over released rows; the core comes last, after all aggregates are known."""
         select = self._select
         outer = exp.Select(expressions=[self._item(item) for item in select.expressions])
         self._earlier = {}
@@ -149,9 +144,7 @@ class _Cut:
         return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The name and the table that the SELECT reads: a released one,
-        or a list where only keys are asked for.
-        """
+        """The name and the table that the SELECT reads: a release, or a list of keys alone."""
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if not self._is_measured:
@@ -185,9 +178,7 @@ class _Cut:
         return name, released_sql.released_table(name)
 
     def _of_no_rows(self) -> tuple[str, exp.Expr]:
-        """What is released where the relation has no row, or no group is shown;
-        nothing is measured for it.
-        """
+        """The release of no rows, or if no group is shown; nothing is measured for it."""
         unit = unit_of(self._relation)
         assert unit is not None
         core = Core(self._relation, unit, self._keys, tuple(self._aggregates), domain=None)
@@ -206,9 +197,7 @@ class _Cut:
         return exp.alias_(released, name, quoted=True)
 
     def _own_name(self, item: exp.Expr) -> str | None:
-        """The schema's spelling of a column of a table,
-        as DuckDB names it whatever case the statement has.
-        """
+        """The schema's spelling of a table's column, which DuckDB uses whatever the case."""
         if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
             return None
         column = self._scope.resolve(item)
@@ -235,9 +224,7 @@ class _Cut:
         return node.copy().transform(replaced)
 
     def _released(self, node: exp.Expr) -> exp.Expr:
-        """The node over released columns: keys and aggregates replaced,
-        subqueries cut in their turn.
-        """
+        """The node over released columns: keys and aggregates replaced, subqueries cut in turn."""
         if is_aggregate(node) and not _is_window_function(node):
             return self._measured(node)
         key = self._key(node)
@@ -328,7 +315,7 @@ class _Cut:
         return public_values(column, self._relation, self._binding.sizes)
 
     def _key(self, node: exp.Expr) -> exp.Expr | None:
-        """The released key column that the node equals; None where it is no key."""
+        """The released key column that the node equals; None if it is no key."""
         if not self._keys or has_aggregate(node) or node.find(exp.Window) is not None:
             return None
         if node.find(exp.Query) is not None and not any(any(subqueries(key)) for key in self._keys):
@@ -353,7 +340,7 @@ class _Cut:
         return all(map(self._is_of_keys, node.iter_expressions()))
 
     def _grouping(self, node: exp.Expr) -> exp.Expr:
-        """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""
+        """GROUPING(a, b): a binary digit for each key, 1 if the row is a total over that key."""
         digits: list[exp.Expr] = []
         for expression in node.expressions:
             key = self._key(self._without_aliases(expression))

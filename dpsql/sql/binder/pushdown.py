@@ -1,5 +1,4 @@
-"""Moves conditions on keys into the core that they are about,
-so that keys which nobody reads are not released.
+"""Moves conditions on keys into their core, so that keys which nobody reads are not released.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -51,10 +50,9 @@ def push_key_conditions(
     schema: Schema,
     sizes: Fanout,
 ) -> tuple[Core, ...]:
-    """Filter each core by the conditions on its keys that stand around every use of it in
-    post-processing.
+    """Filter each core by the conditions on its keys around every use of it in post-processing.
 
-    A core stays as it is where a later core or a cube reads it, or where some use has no condition.
+    A core stays as it is if a later core or a cube reads it, or if some use has no condition.
     """
     of_cubes = {level.core for cube in cubes for level in cube.levels}
     pushed = []
@@ -89,9 +87,7 @@ def _with_condition(core: Core, uses: Sequence[Expression], sizes: Fanout) -> Co
 
 
 def _read(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:
-    """The conditions over keys alone, read as conditions of the core's rows;
-    None where there is none.
-    """
+    """The conditions over keys alone, as a condition of the core's rows; None if there is none."""
     reader = Reader(lambda column: core.keys[int(column.name.removeprefix("k"))])
     known = []
     for condition in conditions:
@@ -124,14 +120,13 @@ def _compares_keys(node: exp.Expr, core: Core) -> bool:
 
 
 def _key(column: exp.Column, core: Core) -> Expression | None:
-    """The key that a column of the released table holds; None where it holds an aggregate."""
+    """The key that a column of the released table holds; None if it holds an aggregate."""
     keys = {f"k{index}": key for index, key in enumerate(core.keys)}
     return keys.get(column.name)
 
 
 def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
-    """Conditions over the columns of a released table that hold of each of its rows which the
-    statement reads.
+    """Conditions over a released table that hold for each of its rows that the statement reads.
 
     >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> def of(sql):
@@ -159,8 +154,9 @@ def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
 
 
 def _conditions(select: exp.Select, source_index: int, schema: Schema) -> list[exp.Expr]:
-    """Conditions that hold of each row of one source of the SELECT which the statement reads,
-    over its columns.
+    """Conditions that hold for each row that the statement reads of one source of the SELECT.
+
+    They are over the source's columns.
     """
     joins = select.args.get("joins") or []
     if select.args.get("with_") is not None or not all(map(_is_plain, joins)):
@@ -213,9 +209,7 @@ def _names_only(condition: exp.Expr, select: exp.Select, source_index: int, sche
 
 
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
-    """The conditions of the outer query on rows of the SELECT,
-    written over the sources of the SELECT.
-    """
+    """The outer query's conditions on rows of the SELECT, written over the SELECT's sources."""
     around = select.parent
     outer = (
         None
@@ -238,8 +232,9 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
 
 
 def _passes_conditions(select: exp.Select) -> bool:
-    """Whether an outer condition may be tested before the SELECT,
-    as each output row depends on its own rows alone.
+    """Whether an outer condition may be tested before the SELECT.
+
+    It may if each output row depends on its own rows alone.
     """
     distinct = select.args.get("distinct")
     group = select.args.get("group")
@@ -270,8 +265,9 @@ def _aggregates(select: exp.Select) -> bool:
 
 
 def _grouping(select: exp.Select) -> list[exp.Expr] | None:
-    """The expressions that the SELECT groups by, None where it does not group;
-    ordinals stand for no expression.
+    """The expressions that the SELECT groups by; None if it does not group.
+
+    Ordinals stand for no expression.
     """
     group = select.args.get("group")
     return (
@@ -286,8 +282,9 @@ def _grouping(select: exp.Select) -> list[exp.Expr] | None:
 
 
 def _may_stand_for(output: exp.Expr, grouped: Sequence[exp.Expr] | None) -> bool:
-    """Whether a condition on the output is one on each row behind it: a column,
-    and a key where there are groups.
+    """Whether a condition on the output is a condition on each source row.
+
+    It is if the output is a column and, if there are groups, a key.
     """
     return isinstance(output, exp.Column) and (grouped is None or output in grouped)
 

@@ -1,5 +1,4 @@
-"""The sources of a SELECT and the columns of a query,
-as far as they are known from its text and the schema.
+"""The sources of a SELECT and the columns of a query, as known from its text and the schema.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -25,7 +24,7 @@ def select_of(source: exp.Expr) -> exp.Select | None:
 
 
 def sources(select: exp.Select) -> list[exp.Expr]:
-    """What stands in FROM and behind each JOIN, in their order."""
+    """The sources in FROM and after each JOIN, in their order."""
     clause = select.args.get("from_")
     return (
         []
@@ -68,9 +67,7 @@ def output_columns(select: exp.Select, schema: Schema) -> OutputColumns | None:
 
 
 def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str, exp.Expr]] | None:
-    """The columns that one item of a SELECT gives, a * among them;
-    None where they are not known.
-    """
+    """The columns that an item of a SELECT gives, or its * gives; None if they are not known."""
     star = item.this if isinstance(item, exp.Column) else item
     if not isinstance(star, exp.Star):
         return [(fold(item.alias_or_name), item.unalias())]

@@ -39,9 +39,7 @@ def _is_of(node: exp.Expr, database: str) -> bool:
 
 
 def require_known_schema(node: exp.Column | exp.Table) -> None:
-    """Refuse a name of another database,
-    or with a schema that is none of the two that clients know.
-    """
+    """Refuse a name of another database, or of a schema other than the two clients know."""
     if node.args.get("catalog") or (
         node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS
     ):
@@ -53,7 +51,7 @@ def require_known_schema(node: exp.Column | exp.Table) -> None:
 
 
 def known_table(schema: Schema, node: exp.Table) -> str:
-    """The schema's name of the table; refused where the schema does not have it."""
+    """The schema's name of the table; refused if the schema does not have it."""
     name = fold(node.name)
     require_known_schema(node)
     if schema.table(name) is None:
@@ -71,12 +69,12 @@ class VisibleSource:
 
 @dataclass
 class Scope:
-    """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by
-    name, and the sources whose column each is.
+    """The sources of one SELECT, in order.
 
-    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the
-    name. ``aliases`` are the items of the SELECT list so far, which later items may name where no
-    column has the name.
+    ``merged`` are the columns that USING has made one, by name, with the sources that have each.
+    ``outer`` is the scope around a subquery: its columns can be seen if no own column has the name.
+    ``aliases`` are the items of the SELECT list so far: later items may name them if no column has
+    the name.
     """
 
     sources: list[VisibleSource] = field(default_factory=list)
@@ -85,7 +83,7 @@ class Scope:
     aliases: dict[str, Expression] = field(default_factory=dict)
 
     def add(self, source: VisibleSource, at: exp.Expr) -> None:
-        """Bring a source into scope; refused where its name is taken."""
+        """Bring a source into scope; refused if its name is taken."""
         if any(known.name == source.name for known in self.sources):
             refuse("E_TABLE", f"{source.name} stands twice in FROM; give one of them an alias", at)
         self.sources.append(source)
@@ -124,9 +122,7 @@ class Scope:
         return self.shared(name, node)
 
     def shared(self, name: str, node: exp.Expr) -> Expression:
-        """The column of that name that USING has made one;
-        refused where some source has another.
-        """
+        """The column of that name that USING has made one; refused if some source has another."""
         expression, names = self.merged.get(name, (None, frozenset()))
         if expression is None or any(
             name in source.columns and source.name not in names for source in self.sources

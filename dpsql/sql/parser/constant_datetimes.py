@@ -1,5 +1,4 @@
-"""Dates and timestamps that become constants of a statement: the current time,
-and TO_DATE of a constant text.
+"""Dates and timestamps that become constants: the current time, and TO_DATE of a constant text.
 
 The time is as public as the clock on the wall. BI tools write the ends of a time range with
 TO_TIMESTAMP and TO_DATE.
@@ -46,8 +45,7 @@ def names_clock(text: str) -> bool:
 
 
 def with_time(tree: exp.Expr, moment: datetime) -> exp.Expr:
-    """The tree with the moment as a constant wherever it asks what the time is;
-    the original stays as it is.
+    """A copy of the tree with the moment as a constant for each call that asks for the time.
 
     >>> from sqlglot import parse_one
     >>> asked = STATEMENT.parse("SELECT NOW() FROM t WHERE a < CURRENT_DATE")

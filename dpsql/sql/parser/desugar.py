@@ -51,8 +51,9 @@ def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Piv
 
 
 def as_select(pivot: exp.Pivot) -> exp.Select:
-    """The statement ``PIVOT t ON k IN (…) USING SUM(x) GROUP BY g`` as ``SELECT * FROM t PIVOT
-    (…)``.
+    """The statement ``PIVOT t ON k IN (…) USING SUM(x) GROUP BY g`` as a SELECT.
+
+    The SELECT is ``SELECT * FROM t PIVOT (…)``.
     """
     only(
         pivot,
@@ -102,7 +103,7 @@ def _kept_or(change: Callable[[exp.Expr], exp.Expr], node: exp.Expr) -> exp.Expr
 
 
 def with_exists(tree: exp.Expr) -> exp.Expr:
-    """The tree with a condition in the place of each SEMI or ANTI join.
+    """The tree with a condition for each SEMI or ANTI join.
 
     >>> from sqlglot import parse_one
     >>> with_exists(parse_one("SELECT COUNT(*) FROM a SEMI JOIN b ON b.x = a.x WHERE a.y > 1")).sql()
@@ -164,8 +165,9 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
 
 
 def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
-    """The join's own condition; its columns say where they come from,
-    for inside EXISTS others could capture them.
+    """The join's own condition, with qualified columns.
+
+    Inside EXISTS, other sources could capture columns without a source.
     """
     inner = join.this.alias_or_name
     kind = join.kind.upper()

@@ -1,7 +1,6 @@
-"""GoogleSQL's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (…)``: read on the tokens,
-turned into marks in the tree.
+"""GoogleSQL's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (…)``, read on the tokens.
 
-What the clause asks for only ever tightens what the owner allows
+It becomes marks in the tree. What the clause asks for only ever tightens what the owner allows
 (``dpsql/sql/parser/privacy_clause.py``).
 """
 
@@ -29,8 +28,7 @@ def names_clause(text: str) -> bool:
 
 
 def marked(tokens: list[Token]) -> list[Token]:
-    """The tokens with the clause as a first item of the SELECT list,
-    and bounds as a function around the argument.
+    """The tokens with marks: the clause is a first SELECT item, bounds wrap the argument.
 
     >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 1) SUM(x, contribution_bounds_per_row => (0, 9))"
@@ -98,7 +96,7 @@ def _with_bounds(tokens: list[Token]) -> list[Token]:
 
 
 def _first_argument(tokens: list[Token]) -> tuple[int, int]:
-    """Where the first argument of the call begins and ends that the tokens leave open."""
+    """The start and end indices of the first argument of the call that the tokens leave open."""
     depth = 0
     commas: list[int] = []
     for index in range(len(tokens) - 1, -1, -1):
@@ -131,8 +129,9 @@ def _like(token: Token, kind: TokenType, text: str) -> Token:
 
 
 def bounded(mark: exp.Anonymous) -> tuple[exp.Expr, exp.Expr]:
-    """The argument and its bounds; refused where the analyst left one out,
-    or wrote the mark without them.
+    """The argument and its bounds.
+
+    Refused if the analyst left one out, or wrote the mark without them.
     """
     if len(mark.expressions) != 2:
         refuse(

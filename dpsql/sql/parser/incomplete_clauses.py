@@ -1,6 +1,4 @@
-"""Refuses clauses that the parser would accept with a guess: a JOIN without ON,
-a WHEN without THEN.
-"""
+"""Refuses clauses that the parser would complete by a guess: JOIN without ON, WHEN without THEN."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ _BEFORE_WITH = frozenset({TokenType.L_PAREN, TokenType.SEMICOLON})
 
 @dataclass
 class _BracketLevel:
-    """What stands inside one pair of brackets, up to here: its clause,
-    its joins without a condition, its CASEs.
-    """
+    """What is inside one pair of brackets so far: its clause, joins without a condition, CASEs."""
 
     clause: TokenType | None = None
     joins: list[Token] = field(default_factory=list)
@@ -65,8 +61,11 @@ class _BracketLevel:
 
 
 def require_clauses(tokens: list[Token]) -> None:
-    """Refuse a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT,
-    a WHEN without THEN, a WITH without AS."""
+    """Refuse clauses that are incomplete.
+
+    They are a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT, a WHEN without
+    THEN and a WITH without AS.
+    """
     levels = [_BracketLevel()]
     for number, token in enumerate(tokens):
         kind = token.token_type
@@ -145,7 +144,7 @@ def _comma(level: _BracketLevel, token: Token) -> None:
 
 
 def _require_as(tokens: list[Token], number: int) -> None:
-    """Each query of a WITH has a name before its AS and brackets behind it."""
+    """Require that each query of a WITH has a name before its AS, and brackets after it."""
     while True:
         number += 1
         number += number < len(tokens) and tokens[number].text.upper() == "RECURSIVE"
@@ -171,7 +170,7 @@ def _require_as(tokens: list[Token], number: int) -> None:
 
 
 def _case(level: _BracketLevel, tokens: list[Token], number: int) -> None:
-    """Follow a CASE to its END: each WHEN has a THEN, and something stands behind each."""
+    """Follow a CASE to its END: each WHEN has a THEN, and something follows each."""
     kind = tokens[number].token_type
     before = tokens[number - 1] if number else None
     if kind == TokenType.CASE:

@@ -75,8 +75,9 @@ def parse_numbered(text: str) -> list[exp.Expr]:
 
 
 def _apart(text: str) -> str:
-    """The text with ``$`` as ``?`` where two parameters stand side by side, as in $1,$2:
-    else ``$1,$`` opens a quote.
+    """The text with ``$`` as ``?`` for two parameters side by side, as in $1,$2.
+
+    Otherwise ``$1,$`` opens a quote.
 
     >>> _apart("SELECT '$1,$2' IN ($1,$2), $3"), _apart("SELECT $1, $2")
     ("SELECT '$1,$2' IN (?1,?2), ?3", 'SELECT $1, $2')
@@ -87,9 +88,7 @@ def _apart(text: str) -> str:
 
 
 def _require_apart(before: Token, after: Token) -> None:
-    """Refuse a parameter directly beside another or beside a string,
-    which the parser would put together.
-    """
+    """Refuse a parameter directly next to another or to a string: the parser would join them."""
     if before.token_type == after.token_type == TokenType.STRING:
         refuse(
             "E_PARSE",
@@ -106,11 +105,10 @@ _UNITS = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\s*[a-zA-Z]+")
 
 
 def _parted(tokens: list[Token]) -> list[Token]:
-    """The tokens, with a parameter apart from a cast behind it (?::DATE),
-    and ROW as ROWS behind FETCH FIRST 1.
+    """The tokens, with parameters apart from casts (?::DATE), and ROW as ROWS after FETCH FIRST 1.
 
-    An interval with one number of units and more, as '2 days 3:00', has a second one:
-    the parser would drop the rest.
+    An interval with one number of units and more, as '2 days 3:00', has a second one: the parser
+    would drop the rest.
     """
     result: list[Token] = []
     for token in tokens:
@@ -143,7 +141,7 @@ _OPERANDS = frozenset(
 
 
 def _with_div_as_name(tokens: list[Token]) -> list[Token]:
-    """The tokens, in which DIV is a plain name where it is called as a function: DIV(x, 2)."""
+    """The tokens, with DIV as a plain name if it is called as a function: DIV(x, 2)."""
     result: list[Token] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1].token_type if index + 1 < len(tokens) else None
@@ -155,8 +153,7 @@ def _with_div_as_name(tokens: list[Token]) -> list[Token]:
 
 
 def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
-    """The tree, in which each function remembers the name that the analyst called it by,
-    operators among them.
+    """The tree, in which each function or operator remembers the name that the analyst wrote.
 
     The parser makes operators of some functions: CORR(x, y), MOD(x, 2).
     """
@@ -200,8 +197,7 @@ def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
 def with_lists(
     tree: exp.Expr, parameters: tuple[object, ...]
 ) -> tuple[exp.Expr, tuple[object, ...]]:
-    """The tree in which a parameter whose value is a list is a list of parameters,
-    and the values of these.
+    """The tree with a list of parameters for each parameter that is a list, and their values.
 
     >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
     >>> listed, values = with_lists(tree, (["x", "y"], 1))
@@ -226,9 +222,7 @@ def with_lists(
 
 
 def _as_quantified(mark: exp.Expr) -> None:
-    """Make ``x = ANY(list)`` of ``x IN list`` and of ``x IN (list)``,
-    where the list is a parameter.
-    """
+    """Rewrite ``x IN list`` and ``x IN (list)`` as ``x = ANY(list)`` if the list is a parameter."""
     inside = mark.parent.parent if isinstance(mark.parent, exp.Paren) else mark.parent
     if isinstance(inside, exp.In) and (
         inside.args.get("field") is not None or len(inside.expressions) == 1

@@ -1,8 +1,8 @@
-"""The types of parameters, inferred from the statement,
-and their values where these arrive as text.
+"""Infers the types of parameters from the statement, and reads values that arrive as text.
 
-A type follows from what stands beside the parameter: no value is needed. It decides how a client's
-text is read, and nothing about privacy."""
+A type follows from what is next to the parameter: no value is needed. It decides how a client's
+text is read, and nothing about privacy.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ _TRUTHS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)
 def parameter_types(
     tree: exp.Expr, schema: Schema, declared: Sequence[str | None] = ()
 ) -> tuple[str, ...]:
-    """DuckDB's name of each parameter's type; VARCHAR where nothing tells,
-    and refused where two uses do not agree.
+    """DuckDB's name of each parameter's type; VARCHAR if nothing decides it.
 
-    ``declared`` are the types that the client has given, None where it leaves one open.
+    Refused if two uses do not agree. ``declared`` are the types that the client has given, None if
+    it leaves one open.
     """
     marks = [mark for mark in tree.find_all(exp.Placeholder) if PLACE in mark.meta]
     if not marks:
@@ -203,14 +203,12 @@ def _is_quantifier(node: exp.Expr) -> bool:
 
 
 def _listed(kind: str | None) -> str:
-    """The type of lists of a type, of texts where it is not known."""
+    """The type of lists of a type; of texts if the type is not known."""
     return f"{kind or TEXT}[]"
 
 
 def _named(data_type: exp.Expr) -> str | None:
-    """DuckDB's name of the type, as the schema's columns have them;
-    None where dpsql has no such values.
-    """
+    """DuckDB's name of the type, as in the schema's columns; None if dpsql has no such values."""
     if isinstance(data_type, exp.DataType) and data_type.this in (exp.DType.ARRAY, exp.DType.LIST):
         inner = _named(data_type.expressions[0]) if data_type.expressions else None
         return None if inner is None else _listed(inner)
@@ -248,9 +246,7 @@ def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
 
 
 def _stand_in(kind: str, index: int, text: str) -> object:
-    """A stand-in value of the type; later parameters get larger values,
-    so that ranges are not empty.
-    """
+    """A stand-in value of the type; later parameters get larger ones, so no range is empty."""
     if kind.endswith("[]"):
         return [_stand_in(kind.removesuffix("[]"), index, text)]
     known = engine_kind(kind)
@@ -258,8 +254,7 @@ def _stand_in(kind: str, index: int, text: str) -> object:
 
 
 def read_value(value: object, kind: str | None) -> object:
-    """The value in the Python type that belongs to DuckDB's ``kind``;
-    InvalidText where the text is none of them.
+    """The value in the Python type for DuckDB's ``kind``. Raises InvalidText if it has none.
 
     >>> read_value("2020-02-29", "DATE"), read_value(" 7 ", "BIGINT"), read_value("x", "VARCHAR")
     (datetime.date(2020, 2, 29), 7, 'x')

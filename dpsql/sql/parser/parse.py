@@ -51,9 +51,7 @@ _READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN))
 
 @dataclass(frozen=True)
 class Statement:
-    """One query as the analyst wrote it: its tree, its text,
-    and what its privacy clause asks for.
-    """
+    """A query as the analyst wrote it: its tree, its text and its privacy clause's options."""
 
     tree: exp.Expr
     text: str
@@ -121,9 +119,7 @@ def parse(text: str) -> Statement:
 
 
 def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
-    """The tree without OFFSET 0, and without LIMIT ALL,
-    which older parsers take for a column of that name.
-    """
+    """The tree without OFFSET 0 and LIMIT ALL; older parsers take ALL for a column of that name."""
     for offset in list(tree.find_all(exp.Offset)):
         if isinstance(offset.expression, exp.Literal) and offset.expression.name == "0":
             offset.pop()
@@ -142,9 +138,7 @@ def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
 
 
 def _check_size(tree: exp.Expr) -> None:
-    """Refuse a tree that has too many nodes,
-    or that is too deep for functions that call themselves for each level.
-    """
+    """Refuse a tree with too many nodes, or one too deep for recursive functions."""
     level = [tree]
     nodes = 0
     depth = 0
@@ -162,8 +156,7 @@ def _check_size(tree: exp.Expr) -> None:
 
 
 def without_idle_prefixes(text: str) -> str:
-    """The text with a blank for each E before '…' where the string has no backslash,
-    so that the E changes nothing.
+    """The text with a blank for each E before '…' without a backslash: E changes nothing.
 
     >>> without_idle_prefixes("SELECT E'a', e'b\\\\n', 'E', name'x'")
     "SELECT  'a', e'b\\\\n', 'E', name'x'"
@@ -247,7 +240,8 @@ _SPELLINGS = (
 
 
 def _check_spellings(bare: str, text: str) -> None:
-    """Refuse spellings that two parsers could read in different ways;
+    """Refuse spellings that two parsers could read differently.
+
     ``bare`` has blanks for strings and comments.
     """
     unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)

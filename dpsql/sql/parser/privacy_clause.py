@@ -1,8 +1,7 @@
-"""What GoogleSQL's clause asks for, never more than the owner allows: a price,
-tighter limits, clamped values.
+"""The requests of GoogleSQL's clause: a price, tighter limits, clamped values.
 
-Bounds per row clamp each value; bounds per group clamp what each unit adds to a group. Proved in
-``docs/proofs/execution.md``.
+They never exceed what the owner allows. Bounds per row clamp each value; bounds per group clamp
+what each unit adds to a group. Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -96,8 +95,9 @@ def clamped(value: exp.Expr, bounds: exp.Expr) -> exp.Expr:
 
 
 def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column) -> exp.Expr:
-    """The aggregate over units; the value of each unit that it needs becomes one more column of the
-    subquery.
+    """The aggregate over units.
+
+    The value of each unit that it needs becomes one more column of the subquery.
     """
     mark = node.this
     if not isinstance(mark, exp.Anonymous) or mark.name != PER_GROUP:
@@ -174,7 +174,7 @@ _STRATEGIES = ("laplace_threshold", "public_groups")
 
 @dataclass(frozen=True)
 class Options:
-    """What the clause says; None where it says nothing."""
+    """The options of the clause; None for each that it does not set."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -204,9 +204,7 @@ def _least(limit: int | None, asked: int | None) -> int | None:
 
 
 def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
-    """The tree without the marks of the clause, and what the clause says;
-    None where there is none.
-    """
+    """The tree without the clause's marks, and its options; None if there is no clause."""
     clauses = [node for node in tree.find_all(exp.Anonymous) if node.name == CLAUSE]
     if not clauses:
         return tree, None

@@ -1,5 +1,4 @@
-"""What a statement says of a release that it creates under a name:
-the definitions of synopses and of synthetic tables.
+"""The definitions of named releases: synopses and synthetic tables.
 
 Proved in ``docs/proofs/synopsis.md`` and ``docs/proofs/synthetic.md``.
 """
@@ -27,8 +26,9 @@ MOST_STATEMENTS = 200
 
 @dataclass(frozen=True)
 class SynopsisDefinition:
-    """``SELECT keys, measures FROM … [WHERE …]``: the texts of its parts,
-    and those of the statements behind FOR.
+    """The texts of the parts of a synopsis, and of the statements after FOR.
+
+    It is ``SELECT keys, measures FROM … [WHERE …]``.
     """
 
     keys: tuple[str, ...]
@@ -37,8 +37,7 @@ class SynopsisDefinition:
     workload: tuple[str, ...]
 
     def marginal(self, keys: Sequence[int], measures: Sequence[int]) -> str:
-        """The text of the statement that measures the marginal of the keys and measures in these
-        places.
+        """The statement that measures the marginal of the keys and measures at these indices.
 
         >>> synopsis_definition(" SELECT a, b, COUNT(*), SUM(c) FROM t WHERE d").marginal([1], [0, 1])
         'SELECT b AS k0, COUNT(*) AS m0, SUM(c) AS m1 FROM t WHERE d GROUP BY 1'
@@ -52,7 +51,7 @@ class SynopsisDefinition:
 
 
 def synopsis_definition(body: str) -> SynopsisDefinition:
-    """Read what stands behind AS; StatementError or Refused where it is no synopsis.
+    """Read the definition after AS. Raises StatementError or Refused if it is no synopsis.
 
     >>> synopsis_definition("SELECT a FROM t FOR (SELECT COUNT(*) FROM t; SELECT SUM(b) FROM t;)").workload
     ('SELECT COUNT(*) FROM t', 'SELECT SUM(b) FROM t')
@@ -140,10 +139,9 @@ _SYNTHETIC_CLAUSES = frozenset({"expressions", "from_", "from", "where", "kind"}
 
 @dataclass(frozen=True)
 class SyntheticDefinition:
-    """``SELECT columns FROM table [WHERE condition]``:
-    each column with its name in the synthetic table.
+    """A definition ``SELECT columns FROM table [WHERE condition]`` of a synthetic table.
 
-    ``columns`` is None for ``*``.
+    Each column has its name in the synthetic table. ``columns`` is None for ``*``.
     """
 
     table: str
@@ -163,7 +161,7 @@ class SyntheticDefinition:
 
 
 def synthetic_definition(text: str) -> SyntheticDefinition:
-    """Read the definition; StatementError or Refused where it is another statement.
+    """Read the definition. Raises StatementError or Refused if it is another statement.
 
     >>> synthetic_definition("SELECT a, T.b AS c FROM t").columns
     (('a', 'a'), ('c', 'b'))

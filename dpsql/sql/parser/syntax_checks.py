@@ -1,6 +1,4 @@
-"""Refuses what the parser would accept with a guess: gaps, brackets without partner,
-reserved words for names.
-"""
+"""Refuses what the parser would read by a guess: gaps, brackets without partner, reserved names."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ _SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
 
 def require_brackets(bare: str, text: str) -> None:
-    """Refuse brackets of a text without strings that do not close one another,
-    as in ``MAX(x AS y FROM t``.
-    """
+    """Refuse brackets that do not match, as in ``MAX(x AS y FROM t``; ``bare`` has no strings."""
     opened: list[re.Match[str]] = []
     for bracket in re.finditer(r"[()\[\]]", bare):
         if bracket.group() in "([":
@@ -59,11 +55,10 @@ def require_brackets(bare: str, text: str) -> None:
 
 
 def with_plain_names(tokens: list[Token]) -> list[Token]:
-    """The tokens, in which everything that can only be a name or a text is replaced by a plain
-    name.
+    """The tokens, with a plain name for everything that can only be a name or a text.
 
-    That is what is quoted, and each word behind a dot or an AS, whatever it says:
-    ``t.then``, ``AS "and"``.
+    That is what is quoted, and each word after a dot or an AS, whatever it says: ``t.then``, ``AS
+    "and"``.
     """
     result: list[Token] = []
     for number, token in enumerate(tokens):
@@ -80,9 +75,12 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
 
 
 def require_operands(tokens: list[Token]) -> None:
-    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``,
-    ``SELECT AS x``, ``> >``, ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a
-    comma between them."""
+    """Refuse tokens that lack an operand.
+
+    They are nothing before a comma or a dot, no name after an AS, ``USING ()``, ``SELECT AS x``,
+    ``> >``, ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, and rows of VALUES without a comma
+    between them.
+    """
     for number, token in enumerate(tokens):
         kind = token.token_type
         before = [token.token_type for token in tokens[max(number - 3, 0) : number]]
@@ -137,14 +135,12 @@ def _require_commas_between_rows(tokens: list[Token]) -> None:
 
 
 def following(tokens: list[Token], number: int) -> str:
-    """The text of the token behind that one, in capitals; nothing at the end."""
+    """The text of the token after that one, in capitals; empty at the end."""
     return tokens[number + 1].text.upper() if number + 1 < len(tokens) else ""
 
 
 def after_brackets(tokens: list[Token], number: int) -> int:
-    """The number of the token behind the bracket that opens there;
-    the same number where none does.
-    """
+    """The number of the token after the bracket that opens there; the same number if none opens."""
     depth = 0
     for at, token in enumerate(tokens[number:], number):
         depth += token.token_type == TokenType.L_PAREN
@@ -177,8 +173,7 @@ _NAMES_BEHIND_AS = frozenset(
 
 
 def require_names(tree: exp.Expr, text: str) -> None:
-    """Refuse a reserved word as a column or a table, unless it stands behind a dot,
-    and as an alias without AS.
+    """Refuse a reserved word as a column or table, unless after a dot, or as alias without AS.
 
     ``text`` is the statement's, with blanks for comments.
     """
@@ -217,8 +212,10 @@ def require_names(tree: exp.Expr, text: str) -> None:
 
 
 def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
-    """Refuse a BETWEEN without AND and the reverse, two names in one size of a type,
-    and a name of a side of UNION.
+    """Refuse incomplete or doubled parts.
+
+    They are a BETWEEN without AND and the reverse, two names in one size of a type, and a name of a
+    side of UNION.
     """
     needed = sum(token.token_type == TokenType.BETWEEN for token in tokens)
     for tree in trees:

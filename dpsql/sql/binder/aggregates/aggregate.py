@@ -1,6 +1,4 @@
-"""Aggregate functions: where they stand in a statement, how they are spelled,
-and what each measures.
-"""
+"""Aggregate functions: their position in a statement, their spelling, and what each measures."""
 
 from __future__ import annotations
 
@@ -23,10 +21,9 @@ from dpsql.sql.ir.refusal import called, only, refuse
 
 
 def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """Read an aggregate that takes a condition or one or two numbers, with its FILTER;
-    None for any other call.
+    """Read an aggregate that takes a condition or one or two numbers, with its FILTER.
 
-    SUM and AVG are left to `split`.
+    None for any other call. SUM and AVG are left to `split`.
     """
     call = node.this if isinstance(node, exp.Filter) else node
     function = function_named(call)
@@ -50,7 +47,7 @@ def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
 
 
 def _filter(node: exp.Expr, reader: Reader) -> Expression | None:
-    """The condition of the FILTER, where the node has one."""
+    """The condition of the FILTER; None if the node has none."""
     if not isinstance(node, exp.Filter):
         return None
     only(node, "this", "expression", code="E_AGG")
@@ -106,9 +103,7 @@ _WITHOUT_FORM = frozenset(
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether the node itself is a call of an aggregate function (with its FILTER or WITHIN
-    GROUP).
-    """
+    """Whether the node itself calls an aggregate function, with its FILTER or WITHIN GROUP."""
     if isinstance(node, exp.Filter | exp.WithinGroup):
         return True
     if isinstance(node, exp.Anonymous):
@@ -194,8 +189,9 @@ def split(
 
 
 def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate:
-    """What a private aggregate measures;
-    refused where it has no private form or its argument no bounds.
+    """What a private aggregate measures.
+
+    Refused if it has no private form, or its argument no bounds.
     """
     result = statistic(node, reader)
     if result is not None:

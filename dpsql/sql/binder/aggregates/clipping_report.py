@@ -1,7 +1,7 @@
-"""What clamping and limits leave out of an answer, as cores beside it:
-rows beyond the bounds, units beyond the limits.
+"""Counts what clamping and limits leave out: rows beyond the bounds, units beyond the limits.
 
-Proved in ``docs/proofs/clipped.md``.
+The counts are cores of their own, next to those of the answer. Proved in
+``docs/proofs/clipped.md``.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ class LeftOut:
 
 
 def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[LeftOut, ...]]:
-    """The cores that count what the given ones leave out,
-    and what each of their aggregates counts.
-    """
+    """The cores that count what the given ones leave out, and what their aggregates count."""
     report_cores: list[Core] = []
     left_out: list[LeftOut] = []
     for relation in dict.fromkeys(
@@ -91,8 +89,7 @@ _Counting: TypeAlias = tuple[tuple[Core, ...], list[LeftOut]]
 
 
 def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
-    """Count the rows beyond the bounds of each number that is clamped, in one core,
-    and all its rows in another.
+    """Count each clamped number's rows beyond the bounds in one core, and all in another.
 
     In one core, both counts of a unit above its limit would be scaled by the number of all its
     rows.
@@ -163,7 +160,7 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
 
 
 def _name(argument: Expression) -> str | None:
-    """What the analyst calls it; None where it is no column, or one that dpsql has named."""
+    """The analyst's name of the argument; None if it is no column or dpsql has named it."""
     named = isinstance(argument, ColumnRef) and re.fullmatch(r"[ackv]\d+", argument.name) is None
     return argument.name if isinstance(argument, ColumnRef) and named else None
 
@@ -182,9 +179,7 @@ def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
 
 
 def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
-    """Counts of the units above each limit that the cores hold them to,
-    each beside that of all units.
-    """
+    """Counts of the units above each limit of the cores, each with that of all units."""
     rows = dict[int, str]()
     for averaged in (False, True):
         measures = {
@@ -208,9 +203,7 @@ def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iter
 
 
 def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...], int]]:
-    """Each limit that the core sets on how many groups, and how many different values,
-    one unit counts in.
-    """
+    """Each limit of the core on the groups, or the different values, that a unit counts in."""
     declared = limits(core.relation).rows
     by_units = any(aggregate.function is UNITS for aggregate in core.aggregates)
     groups = groups_by(core.relation, list(core.keys))
@@ -228,9 +221,7 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
-    """The groups of each unit, one row a group; where values are counted,
-    the values that are not NULL.
-    """
+    """The groups of each unit, one row a group; of counted values those that are not NULL."""
     rows = (
         Filter(relation, _present(keys[-1]))
         if kind == "values" and is_nullable(keys[-1])
@@ -240,8 +231,9 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
 
 
 def _adds_rows(core: Core, averaged: bool) -> bool:
-    """Whether an average, or another aggregate of the core, holds units to a number of rows,
-    and not to a norm.
+    """Whether an aggregate of the core limits units to a number of rows, not to a norm.
+
+    ``averaged`` chooses averages; otherwise the other aggregates are meant.
     """
     norms = (NORM, NORM_CLIPPED_SUM)
     return any(
@@ -264,9 +256,7 @@ def _is_one_row_each(relation: Relation) -> bool:
 
 
 def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
-    """The number of units with more than ``most`` rows in the relation,
-    and of all units that have one.
-    """
+    """The number of units with more than ``most`` rows, and of all units in the relation."""
     rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate(UnitFunction.COUNT, None, None)),))
     more = Call(">", (ColumnRef(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
     unit = unit_of(rows)

@@ -1,5 +1,4 @@
-"""DP_CLIP, a size that few rows exceed: how it is measured,
-and what to write where it stands inside a SUM.
+"""DP_CLIP, a size that few rows exceed: how it is measured, and how a SUM over it is rewritten.
 
 Proved in ``docs/proofs/clipping.md``.
 """
@@ -24,7 +23,7 @@ from dpsql.sql.ir.refusal import only, refuse
 
 
 def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """The size that is asked for, with its FILTER; None where it is another aggregate."""
+    """The size that is asked for, with its FILTER; None for another aggregate."""
     call = node.this if isinstance(node, exp.Filter) else node
     if not is_clip(call):
         return None
@@ -53,8 +52,9 @@ def is_clip(call: exp.Expr) -> bool:
 
 
 def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
-    """The place of the value among the sizes:
-    LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last).
+    """The index of the value among the sizes.
+
+    It is LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last).
     """
     size = exp.Div(this=exp.Abs(this=value.copy()), expression=number(float(step)))
     above_one = exp.Greatest(this=size, expressions=[number(1.0)])
@@ -80,8 +80,9 @@ class _Clipped:
 
 
 def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) where x has a column without bounds,
-    so that no size is looked for.
+    """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) if x has a column without bounds.
+
+    So no size is looked for.
     """
     unbounded = {
         name
@@ -104,12 +105,11 @@ def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Rewrite SUM(DP_CLIP(x)) as size * SUM(GREATEST(LEAST(x / size, 1), -1)),
-    with a size that is found before.
+    """Rewrite SUM(DP_CLIP(x)) as size * SUM(GREATEST(LEAST(x / size, 1), -1)).
 
-    AVG is rewritten likewise. SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) over a
-    subquery with DP_CLIP(x) AS t, of which SUM(x) is clipped. The size is that of the rows that are
-    added up: a FILTER stands behind DP_CLIP as it does behind SUM.
+    The size is found before. AVG is rewritten likewise. SUM(LEAST(x, DP_CLIP(x))) means the same,
+    and so does SUM(t) over a subquery with DP_CLIP(x) AS t, which clips SUM(x). The size is that of
+    the rows that are added up: a FILTER follows DP_CLIP as it follows SUM.
     """
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
         return None
@@ -152,9 +152,7 @@ def _free_name(tree: exp.Expr) -> str:
 
 
 def _totals_clipped(tree: exp.Select) -> None:
-    """Rewrite a subquery's DP_CLIP as the total of its group,
-    which the sums around the subquery clip.
-    """
+    """Rewrite a subquery's DP_CLIP as the total of its group, which the outer sums clip."""
     for subquery in [node for node in tree.find_all(exp.Subquery) if node.parent_select is tree]:
         inner = subquery.this
         for item in (
@@ -187,7 +185,8 @@ def _call(node: exp.Expr | str | None) -> exp.Expr | None:
 
 
 def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped | None:
-    """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows;
+    """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows.
+
     None for anything else.
     """
     parts = (

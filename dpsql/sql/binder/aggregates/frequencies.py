@@ -1,5 +1,4 @@
-"""HISTOGRAM, MODE, APPROX_TOP_K and STRING_AGG:
-how often each of the public values of an expression occurs.
+"""HISTOGRAM, MODE, APPROX_TOP_K and STRING_AGG: how often each public value occurs.
 
 Proved in ``docs/proofs/frequencies.md``.
 """
@@ -24,8 +23,7 @@ ListedValues: TypeAlias = Callable[[ColumnRef], "tuple[Scalar, ...] | None"]
 
 
 def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate | None:
-    """The frequencies that an aggregate asks for, with its FILTER;
-    None where it is another aggregate.
+    """The frequencies that an aggregate asks for, with its FILTER; None for another aggregate.
 
     ``listed`` tells the values of columns of public tables.
     """
@@ -139,7 +137,7 @@ def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
 
 
 def frequent_value(node: exp.Expr) -> exp.Expr | None:
-    """What the aggregate is called with, where it is one of these and has one argument."""
+    """The argument of the aggregate, if it is one of these and has one argument."""
     call = node.this if isinstance(node, exp.Filter) else node
     if not _is_frequent(call):
         return None
@@ -180,8 +178,10 @@ def _listed(argument: Expression, call: exp.Expr, listed: ListedValues) -> tuple
 
 
 def public_values(argument: Expression, listed: ListedValues) -> tuple[Scalar, ...] | None:
-    """Every value but NULL that the expression may show, from the schema,
-    the statement and public tables; None if not known."""
+    """Every value but NULL that the expression may show; None if not known.
+
+    The values come from the schema, the statement and public tables.
+    """
     match argument:
         case ColumnRef():
             known = argument.domain or listed(argument) or column_values(argument)

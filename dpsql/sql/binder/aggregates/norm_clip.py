@@ -1,10 +1,9 @@
-"""DP_CLIP around a SUM or a COUNT: a norm that few units exceed is found,
-and each unit's vector clipped to it.
+"""DP_CLIP around a SUM or a COUNT: finds a norm that few units exceed, and clips to it.
 
 ``DP_CLIP(SUM(x))`` becomes ``norm * sum``. A core without keys finds the norm of the units' sums by
-the statement's groups. The norm is a key of the core that adds up, whose sums are told in parts of
-it. So does ``SUM(x)`` over a column whose bounds are ``"auto"``. Proved in
-``docs/proofs/norm_scan.md``.
+the statement's groups. The norm is a key of the core that adds up: each unit's vector is clipped to
+it, and the sums are expressed as multiples of it. ``SUM(x)`` over a column whose bounds are
+``"auto"`` is rewritten likewise. Proved in ``docs/proofs/norm_scan.md``.
 """
 
 from __future__ import annotations
@@ -45,8 +44,9 @@ _ONE = Literal(1, INTEGER)
 
 @dataclass(frozen=True)
 class NormClipped:
-    """A total in which each unit's vector over the groups is clipped to a norm that is found;
-    ``counts`` of rows.
+    """A total that clips each unit's vector over the groups to a norm that is found.
+
+    ``counts`` tells that it counts rows.
     """
 
     argument: Expression
@@ -76,7 +76,7 @@ class NormClipped:
 
     @property
     def of_no_rows(self) -> exp.Expr:
-        """The total where there is no row: a count is 0, a sum is NULL."""
+        """The total of no rows: a count is 0, a sum is NULL."""
         value = exp.Literal.number(0) if self.counts else exp.null()
         return exp.Cast(this=value, to=exp.DataType.build("BIGINT" if self.counts else "DOUBLE"))
 
@@ -98,9 +98,7 @@ def norm_clipped(node: exp.Expr, reader: Reader) -> NormClipped | None:
 
 
 def _is_automatic(call: exp.Sum, reader: Reader) -> bool:
-    """Whether a column gives the value that is added up no bounds because its own are to be
-    found.
-    """
+    """Whether the added value has no bounds because a column's bounds are to be found."""
     if isinstance(call.this, exp.Distinct):
         return False
     try:

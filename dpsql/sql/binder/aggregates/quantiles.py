@@ -1,4 +1,4 @@
-"""Quantiles, MIN and MAX: which ranks an aggregate asks for, and of which values.
+"""Quantiles, MIN and MAX: the ranks that an aggregate asks for, and the values that are ranked.
 
 Proved in ``docs/proofs/quantiles.md``.
 """
@@ -27,7 +27,7 @@ _HALF = Fraction(1, 2)
 
 
 def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """The quantiles that an aggregate asks for; None where it is another aggregate."""
+    """The quantiles that an aggregate asks for; None for another aggregate."""
     condition = None
     inner = node
     if isinstance(inner, exp.Filter) and _is_ranked(inner.this):
@@ -126,8 +126,9 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _name(node: exp.Expr) -> str:
-    """The function as it is called most often:
-    QUANTILE_CONT for PERCENTILE_CONT that is no ordered set.
+    """The most usual name of the function.
+
+    A PERCENTILE_CONT that is no ordered set is called QUANTILE_CONT.
     """
     if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and not isinstance(
         node.parent, exp.WithinGroup
@@ -177,8 +178,9 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def ranked_value(argument: Expression, node: exp.Expr) -> Expression:
-    """The expression whose values are ranked;
-    refused unless it is a number or a date between finite bounds.
+    """The expression whose values are ranked.
+
+    Refused unless it is a number or a date between finite bounds.
     """
     name = _name(_bare(node))
     if not argument.type.is_numeric and not argument.type.is_temporal:

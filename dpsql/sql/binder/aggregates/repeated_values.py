@@ -1,7 +1,6 @@
-"""Aggregates of what is the same in all rows of a group: they are that value itself,
-and nothing is measured.
+"""Aggregates of one value that is the same in all rows of a group: nothing is measured.
 
-Proved in ``docs/proofs/execution.md``.
+The aggregate is that value itself. Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -33,7 +32,8 @@ _OF_ONE: dict[type[exp.Expr], _ResultType] = {
 
 @dataclass(frozen=True)
 class RepeatedValue:
-    """An aggregate that is its argument, if this is the same in all rows;
+    """An aggregate that is its argument, if this is the same in all rows.
+
     ``beside`` chooses the row of ARG_MIN.
     """
 
@@ -44,8 +44,9 @@ class RepeatedValue:
     def released(
         self, reader: Reader, over_keys: Callable[[exp.Expr], exp.Expr]
     ) -> exp.Expr | None:
-        """The value over released keys; None if a group may have no row to choose,
-        or the argument has no mean.
+        """The value over released keys.
+
+        None if a group may have no row to choose, or the argument has no mean.
         """
         if self.beside is not None and is_nullable(reader.read(self.beside)):
             return None
@@ -61,10 +62,9 @@ class RepeatedValue:
 
 
 def repeated_value(node: exp.Expr) -> RepeatedValue | None:
-    """The argument that the aggregate gives back, if all rows have the same value of it;
-    None of other aggregates.
+    """The argument that the aggregate returns if all rows have the same; None for another call.
 
-    With a FILTER no row may be left, so that such an aggregate is another.
+    A FILTER may leave no row, so an aggregate with one is not among these.
 
     >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> calls = STATEMENT.parse("SELECT MAX(DISTINCT a), ARBITRARY(a), SUM(a), ARG_MIN(a, b), MIN(a, 2)").expressions

@@ -21,9 +21,7 @@ Place = tuple[str, str]
 
 
 class ReportClasses:
-    """What is read of one SELECT's rows: columns by which they are in one class,
-    and aggregates over a class.
-    """
+    """The reads of one SELECT: the columns that make classes, and aggregates over a class."""
 
     def __init__(self, select: exp.Select, sources: Sources, parts: Iterable[exp.Expr]) -> None:
         self._select = select
@@ -178,8 +176,9 @@ class ReportClasses:
 
 
 def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """The node with each of its parts changed, and what is remembered of it: its place,
-    and which parameter it is.
+    """The node with each of its parts changed.
+
+    It keeps its position in the text, and which parameter it is.
     """
     result = rebuilt(node, change)
     result.meta.update(node.meta)

@@ -1,8 +1,7 @@
-"""A SELECT over collected columns, rewritten:
-what is counted or added up of them has the right mean.
+"""Rewrites a SELECT over collected columns so that its counts and sums have the right mean.
 
-The rows that report alike are counted first, as any rows are: at no price where they are public, at
-the ordinary one where they are not. The rest is arithmetic over these counts. Proved in
+The rows that report alike are counted first, as any rows are: at no price if they are public, at
+the ordinary price if not. The rest is arithmetic over these counts. Proved in
 ``docs/proofs/local.md``.
 """
 
@@ -40,11 +39,10 @@ HIGH = "dpsql collected high "
 
 @dataclass(frozen=True)
 class Debiased:
-    """A statement without reads of collected columns but those that are understood,
-    and what is said of it.
+    """A statement that reads collected columns only in ways that are understood, and its notices.
 
-    ``rewritten`` tells that it has debiased numbers, ``private`` that private rows are counted by
-    their reports for them, so that groups without rows are released too.
+    ``rewritten`` tells that it has debiased numbers. ``private`` tells that private rows are
+    counted by their reports for them, so that groups without rows are also released.
     """
 
     tree: exp.Expr
@@ -84,9 +82,7 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
 
 
 def read_as_reports(schema: Schema) -> Schema:
-    """The schema with the range of reports in the place of bounds of values,
-    to which private sums are clamped.
-    """
+    """The schema with the reports' range as bounds, to which private sums are clamped."""
     ranges = {
         name: {
             name_of_column: _exact(reports.reach)
@@ -104,8 +100,9 @@ def _exact(ends: tuple[float, float]) -> tuple[Bound, Bound]:
 
 
 def _qualify(select: exp.Select, sources: Sources) -> None:
-    """Write the names of columns in one way, but for those of ORDER BY that stand for items;
-    items keep their names.
+    """Write column names in one way, except those in ORDER BY that stand for items.
+
+    Items keep their names.
     """
     for item in list(select.expressions):
         if not isinstance(item, exp.Alias):
@@ -157,8 +154,9 @@ class _Rewriting:
         self._estimates = Estimates(self._classes, sources, relevant)
 
     def made(self, outermost: bool) -> exp.Select:
-        """The SELECT over weighted classes;
-        the outermost one has the ends of intervals behind its columns.
+        """The SELECT over weighted classes.
+
+        The outermost SELECT also has the ends of intervals, after its columns.
         """
         select = self._select
         items = [self._item(item) for item in select.expressions]
@@ -198,9 +196,7 @@ class _Rewriting:
 
     @property
     def _joins(self) -> bool:
-        """Whether a report may stand in several rows:
-        the clients' noises in them are not independent then.
-        """
+        """Whether a report may be in several rows, whose noises are then not independent."""
         select = self._select
         return any(
             join.find(exp.Join) is not None

@@ -31,10 +31,10 @@ from dpsql.sql.ir.refusal import called, refuse
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the rows of an aggregate fulfil: ``own`` reads no collected column,
-    ``lifted`` is over classes and values.
+    """The conditions on the rows of an aggregate.
 
-    ``relevant`` are the collected columns that the aggregate, the keys and the WHERE clause read.
+    ``own`` reads no collected column; ``lifted`` is over classes and values. ``relevant`` are the
+    collected columns that the aggregate, the keys and the WHERE clause read.
     """
 
     own: tuple[exp.Expr, ...]
@@ -44,8 +44,9 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Reads the aggregates of one SELECT. ``relevant`` are the collected columns of its keys and
-    its WHERE clause.
+    """Reads the aggregates of one SELECT.
+
+    ``relevant`` are the collected columns of its keys and its WHERE clause.
     """
 
     classes: ReportClasses
@@ -53,9 +54,7 @@ class Estimates:
     relevant: frozenset[Place]
 
     def shown(self, node: exp.Expr) -> exp.Expr:
-        """What stands in the place of an aggregate: a count as a whole number,
-        a sum or an average as it is.
-        """
+        """The replacement of an aggregate: a count is made whole, a sum or average is not."""
         above, below = self._of(node)
         if below is not None:
             divisor = exp.Nullif(this=below.value, expression=exp.Literal.number(0))
@@ -68,8 +67,9 @@ class Estimates:
         return exp.cast(rounded, "bigint")
 
     def ends(self, node: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
-        """The ends of an aggregate's interval of z standard deviations of the collection;
-        None where it has none.
+        """The ends of an aggregate's interval; None if it has none.
+
+        The interval has z standard deviations of the collection.
         """
         above, below = self._of(node)
         return sum_ends(above, z) if below is None else ratio_ends(above, below, z)
@@ -83,9 +83,7 @@ class Estimates:
         return None if over[1] is not None else ratio_ends(over[0], under[0], z)
 
     def _of(self, node: exp.Expr) -> tuple[Estimate, Estimate | None]:
-        """The sum that an aggregate is;
-        of an average also the count of the rows that it is over.
-        """
+        """The sum that an aggregate is; for an average also the count of its rows."""
         call = _call(node)
         filtered = conjuncts(node.expression if isinstance(node, exp.Filter) else None)
         argument = call.this
@@ -145,7 +143,7 @@ class Estimates:
         return above, counted if isinstance(call, exp.Avg) else None
 
     def _counted(self, argument: exp.Expr, rows: Conditions) -> Estimate:
-        """A count of rows, or of those where the argument is not NULL."""
+        """A count of all rows, or of those whose argument is not NULL."""
         mass = self.classes.mass(_filtered(exp.Count(this=argument.copy()), rows.own))
         return Estimate(mass, mass, mass, *self._summed(number(1.0), rows))
 
@@ -156,8 +154,9 @@ class Estimates:
     def _added(
         self, argument: exp.Expr, reports: NumberReports | None, rows: Conditions
     ) -> Estimate:
-        """A sum of numbers that are exact or reports;
-        beside private columns their squares are bounded, not bought.
+        """A sum of numbers that are exact or reports.
+
+        If there are also private columns, the squares are bounded, not bought.
         """
         mass = self.classes.mass(_filtered(exp.Sum(this=argument.copy()), rows.own))
         summed = self._summed(number(1.0), rows)
@@ -178,7 +177,7 @@ class Estimates:
         )
 
     def _bound(self, argument: exp.Expr, reports: NumberReports | None) -> float | None:
-        """The largest size of a value; None where the schema does not tell it."""
+        """The largest size of a value; None if the schema does not declare it."""
         if reports is not None:
             return float(max(abs(reports.low), abs(reports.high)))
         source_column = self.sources.column(argument)
@@ -188,7 +187,7 @@ class Estimates:
 
 
 def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
-    """The conditions that hold together where a WHERE clause or a condition does."""
+    """The parts of a condition that are joined by AND."""
     match node:
         case None:
             return []
@@ -218,8 +217,9 @@ Ends = tuple[exp.Expr, exp.Expr]
 
 
 def ends_of(node: exp.Expr, estimates: Estimates, z: float) -> Ends | None:
-    """The ends of the interval of an aggregate, of it with constants,
-    or of its quotient by COUNT(*); else None.
+    """The ends of the interval of an aggregate, or of an expression of it; else None.
+
+    The expression combines the aggregate with constants, or divides it by COUNT(*).
     """
     if is_aggregate(node):
         return estimates.ends(node, z)
@@ -295,7 +295,7 @@ def _is_constant(node: exp.Expr) -> bool:
 
 
 def _is_count(node: exp.Expr) -> bool:
-    """Whether the node is COUNT(*), perhaps as another type, or as NULL where it is 0."""
+    """Whether the node is COUNT(*), perhaps as another type, or with NULL for 0."""
     while isinstance(node, exp.Paren | exp.Nullif | exp.Cast):
         node = node.this
     return isinstance(node, exp.Count) and isinstance(node.this, exp.Star)

@@ -1,5 +1,4 @@
-"""Which columns of a statement hold reports of local differential privacy,
-and where they may be read.
+"""Which columns hold reports of local differential privacy, and where they may be read.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -81,9 +80,7 @@ class Sources:
         return any(map(has_collected, self._tables.values()))
 
     def is_row(self, node: exp.Expr) -> bool:
-        """Whether the name is that of a source, which stands for its whole row,
-        and of no column.
-        """
+        """Whether the name is that of a source, as its whole row, and not of a column."""
         return (
             isinstance(node, exp.Column)
             and not node.table
@@ -92,9 +89,7 @@ class Sources:
         )
 
     def column(self, node: exp.Expr) -> tuple[str, Column] | None:
-        """The source and the declaration of the column that a node names;
-        None where no table here has it.
-        """
+        """The source and the declaration of a named column; None if no table here has it."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return None
         for source, table in self._tables.items():
@@ -116,9 +111,7 @@ class Sources:
         return CollectedColumn(source_column[0], fold(node.name), source_column[1])
 
     def refuse_joins_by_reports(self, select: exp.Select) -> None:
-        """Refuse a join by a collected column,
-        whether it is named in ON or USING or may be meant by NATURAL.
-        """
+        """Refuse a join by a collected column: ON or USING names it, or NATURAL may mean it."""
         for join in select.args.get("joins") or ():
             named = (exp.column(name.copy()) for name in join.args.get("using") or ())
             natural = bool(join.args.get("method")) and self.has_collected
@@ -135,8 +128,7 @@ class Sources:
                 )
 
     def qualify(self, clause: exp.Expr, aliases: Collection[str] = ()) -> None:
-        """Write the names of columns in a part of the SELECT in one way,
-        so that equal names are equal.
+        """Write column names in a part of the SELECT in one way, so that equal names are equal.
 
         ``aliases`` are names that stand for items of the SELECT there.
         """
@@ -156,7 +148,8 @@ class Sources:
 
 
 def _reads_private(tree: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
-    """Whether part of a statement reads a private table;
+    """Whether part of a statement reads a private table.
+
     ``met`` are the common table expressions on the way to it.
     """
     for node in tree.find_all(exp.Table):
@@ -184,9 +177,7 @@ def _tables(source: exp.Expr) -> Iterator[exp.Table]:
 
 
 def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
-    """Refuse what hides where collected columns are read: PIVOT,
-    and a common table expression of the same name.
-    """
+    """Refuse what hides reads of collected columns: PIVOT, or a CTE of the same name."""
     collected = {name for name, table in schema.tables.items() if has_collected(table)}
     for cte in tree.find_all(exp.CTE):
         if fold(cte.alias) in collected:
@@ -209,11 +200,10 @@ def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
 
 
 def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
-    """Refuse each read of a collected column that is not understood:
-    what is made of it would be biased.
+    """Refuse each read of a collected column that is not understood: its result would be biased.
 
     Returns:
-        What is said where the statement only shows reports, as rows.
+        The notices, if the statement only shows reports as rows.
     """
     visible_columns: list[str] = []
     known: dict[int, Sources] = {}
@@ -230,8 +220,9 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
 
 
 def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
-    """Refuse a core by reports and by keys that a threshold chooses:
-    a weighted sum over the rest would be biased.
+    """Refuse a core by reports and by keys that a threshold chooses.
+
+    A weighted sum over the remaining groups would be biased.
     """
     for core in cores:
         tables = {
@@ -254,8 +245,7 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
 
 
 def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
-    """The SELECT of which the node reads a collected column, or all columns;
-    None where it reads none.
+    """The SELECT of the collected column, or of all columns, that the node reads; else None.
 
     ``known`` are the sources of the SELECTs so far, by their identities.
     """

@@ -1,5 +1,4 @@
-"""The SQL of a debiased statement's parts: weights of reports, estimates of sums,
-variances and ends of intervals.
+"""The SQL of a debiased statement: weights of reports, estimates of sums, variances and intervals.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -90,11 +89,10 @@ def choice(*cases: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values that a report may stand for, as a table ``name`` of values and their places,
-    and NULL as the last.
+    """The values that a report may stand for, as a table ``name`` with indices; NULL is last.
 
-    ``report`` is the column of the class's report. A report that is NULL, or none that the
-    mechanism gives, stands for NULL alone.
+    ``report`` is the column of the class's report. A report that is NULL, or that the mechanism
+    never gives, stands for NULL alone.
     """
 
     name: str
@@ -125,7 +123,7 @@ class Domain:
 
     @property
     def possible(self) -> exp.Expr:
-        """Whether the report may stand for the value: each one, where it is a report at all."""
+        """Whether the report may stand for the value: always, if it is a report at all."""
         known = exp.Not(this=exp.Is(this=self.value, expression=exp.Null()))
         if self.unary:
             width = exp.Literal.number(len(self.values))
@@ -144,7 +142,9 @@ class Domain:
 
     @property
     def weight(self) -> exp.Expr:
-        """(1 − other)/(truth − other) where the report speaks for the value,
+        """The weight of a report for a value.
+
+        It is (1 − other)/(truth − other) if the report speaks for the value,
         else −other/(truth − other).
         """
         gain = self.truth - self.other
@@ -166,7 +166,7 @@ class Domain:
 
 
 def squared(reports: NumberReports, report: exp.Expr) -> exp.Expr:
-    """An estimate without bias of the square of the value behind a report of a number."""
+    """An unbiased estimate of the square of the number that is reported."""
     a, b, c = reports.square
     return plus(plus(times(number(a), report, report), times(number(b), report)), number(c))
 
@@ -194,8 +194,9 @@ class Estimate:
 
     @property
     def variance(self) -> exp.Expr | None:
-        """Σ (square·w² − true_square·Σ w f²): without bias,
-        or at least the variance where squares are bounds.
+        """Σ (square·w² − true_square·Σ w f²): the variance without bias.
+
+        If squares are bounds, it is at least the variance.
         """
         if self.square is None or self.true_square is None:
             return None
@@ -205,9 +206,7 @@ class Estimate:
 
 
 def covariance(above: Estimate, below: Estimate) -> exp.Expr:
-    """That of a sum and the count of the rows that it is over, without bias:
-    Σ mass·(w·w' − Σ w f f').
-    """
+    """The covariance of a sum and the count of its rows, without bias: Σ mass·(w·w' − Σ w f f')."""
     together = above.weight if above.mass == below.mass else above.again
     return total(times(above.mass, minus(times(above.weight, below.weight), together)))
 
@@ -222,8 +221,9 @@ def sum_ends(estimate: Estimate, z: float) -> tuple[exp.Expr, exp.Expr] | None:
 
 
 def ratio_ends(above: Estimate, below: Estimate, z: float) -> tuple[exp.Expr, exp.Expr] | None:
-    """The ends of the interval of a ratio of two debiased sums, by Fieller;
-    ±∞ where the divisor may be 0.
+    """The ends of the interval of a ratio of two debiased sums, by Fieller.
+
+    They are ±∞ if the divisor may be 0.
     """
     over = above.variance
     under = below.variance

@@ -1,3 +1,4 @@
-"""How each kind of scalar node is read into the closed union, for
-`dpsql.sql.binder.expressions.expression_reader`.
+"""How each kind of scalar node is read into the closed union.
+
+It serves `dpsql.sql.binder.expressions.expression_reader`.
 """

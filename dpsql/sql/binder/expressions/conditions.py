@@ -1,5 +1,6 @@
-"""Conditions, CASE and casts: comparisons, BETWEEN, IN, IS, IF,
-and the demand that a column is the unit.
+"""Conditions, CASE and casts.
+
+Comparisons, BETWEEN, IN, IS, IF, and the demand that a column is the unit.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ _EQUALITIES = {"=": "is not distinct from", "<>": "is distinct from"}
 
 
 def compared(bind: ReadNode, node: exp.Expr) -> Expression:
-    """A comparison of values, of rows, of a value with a list,
-    or of the time between two moments with an interval.
+    """A comparison of values, of rows, of a value with a list, or of a time span with an interval.
+
+    The time span is that between two moments.
     """
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
@@ -55,7 +57,7 @@ def compared(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
-    """ANY, SOME or ALL and the members of its list; None where it is neither, or a subquery."""
+    """ANY, SOME or ALL and the members of its list; None for another node or a subquery."""
     if isinstance(node, exp.Any | exp.All):
         name = "all" if isinstance(node, exp.All) else "any"
         inner = node.this
@@ -73,9 +75,7 @@ def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
 
 
 def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
-    """The members of ARRAY[…], […] or (…), perhaps cast to an array type;
-    None for anything else.
-    """
+    """The members of ARRAY[…], […] or (…), perhaps cast to an array type; else None."""
     inner = node.unnest() if isinstance(node, exp.Expr) else None
     if isinstance(inner, exp.Cast):
         inner = inner.this.unnest()
@@ -278,7 +278,7 @@ def nvl2(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def is_unit(bind: ReadNode, node: exp.Expr) -> Expression:
-    """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
+    """TRUE if the argument is the unit's column, by lineage; refused for another argument."""
     column = bind(node.expressions[0])
     if not isinstance(column, ColumnRef) or column.identifies != UNIT:
         refuse(

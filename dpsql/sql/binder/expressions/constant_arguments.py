@@ -1,5 +1,4 @@
-"""Constants with a notation of their own: intervals of time, regular expressions,
-and formats of dates.
+"""Constants with their own notation: intervals of time, regular expressions, formats of dates.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -88,9 +87,7 @@ class Span:
 
     @property
     def whole_microseconds(self) -> int | None:
-        """The length of the interval in microseconds; None where it has months,
-        whose lengths differ.
-        """
+        """The interval in microseconds; None if it has months, whose lengths differ."""
         return None if self.months else self.days * 86_400 * 10**6 + self.microseconds
 
 
@@ -101,7 +98,7 @@ def unit_word(text: str) -> str:
 
 
 def constant_span(node: exp.Expr) -> Span | None:
-    """The constant interval that the node is, negated or multiplied; None where it is none."""
+    """The constant interval that the node is, negated or multiplied; None if it is none."""
     match node:
         case exp.Paren():
             return constant_span(node.this)
@@ -172,8 +169,9 @@ _LONGEST = 200
 
 
 def require_pattern(expression: Expression, node: exp.Expr, options: str = "") -> Literal:
-    """The constant pattern with its options inside it;
-    refused unless every engine reads it in the same way.
+    """The constant pattern with its options inside it.
+
+    Refused unless every engine reads it in the same way.
     """
     if not isinstance(expression, Literal) or not isinstance(expression.value, str):
         refuse("E_FUNC", "a regular expression must be a constant", node)

@@ -89,8 +89,9 @@ def truncated(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
-    """Where the unit that holds a constant moment begins:
-    a statement about today stays the same all day.
+    """The start of the unit that holds a constant moment.
+
+    A statement about today stays the same all day.
     """
     exactly = (
         moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
@@ -100,7 +101,7 @@ def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
 
 
 def difference(bind: ReadNode, node: exp.Expr) -> Expression:
-    """DATE_DIFF, of which the parser has the later moment first."""
+    """DATE_DIFF; the parser has the later moment first."""
     only(node, "this", "expression", "unit", *SPELLING, code="E_FUNC")
     unit = unit_name(node.args.get("unit"), node)
     return read_call(bind, f"date_diff {unit}", (node.expression, node.this), node)

@@ -1,6 +1,4 @@
-"""Reads scalar expressions into typed ones;
-what is not in the allow-list of functions is refused.
-"""
+"""Reads scalar expressions into typed ones; a function outside the allow-list is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Reader:
         self._known = known
 
     def condition(self, node: exp.Expr) -> Expression:
-        """The node as a condition; refused where it is not true or false."""
+        """The node as a condition; refused if it is not true or false."""
         return read_condition(self.read, node)
 
     def read(self, node: exp.Expr) -> Expression:

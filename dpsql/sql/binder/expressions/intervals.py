@@ -1,5 +1,6 @@
-"""Moments moved by an interval, constant or of as many units as a row says,
-and moments that count from 1970.
+"""Moments moved by an interval, and moments that count from 1970.
+
+The interval is constant, or of as many units as a row says.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def is_interval(node: exp.Expr) -> bool:
 
 
 def _counted(node: exp.Expr) -> tuple[str, exp.Expr] | None:
-    """The unit of INTERVAL (n) SECOND, TO_SECONDS and their like, and what is counted;
+    """The unit of INTERVAL (n) SECOND, TO_SECONDS and their like, and what is counted.
+
     None for another node.
     """
     if isinstance(node, exp.Interval) and node.args.get("unit") is not None:
@@ -96,9 +98,7 @@ def _one(unit: str) -> Span:
 
 
 def _counts(number: Expression, unit: str, node: exp.Expr) -> Expression:
-    """The number of units; one with a fraction counts seconds and milliseconds alone,
-    as in DuckDB.
-    """
+    """The number of units; only seconds and milliseconds may have a fraction, as in DuckDB."""
     if number.type.kind != "integer" and unit not in ("second", "millisecond"):
         refuse(
             "E_TYPE",
@@ -109,8 +109,9 @@ def _counts(number: Expression, unit: str, node: exp.Expr) -> Expression:
 
 
 def _times(moment: Expression, number: Expression, span: Span, node: exp.Expr) -> Expression:
-    """The moment moved by so many intervals; a number with a fraction counts microseconds,
-    which months have not.
+    """The moment moved by so many intervals.
+
+    A number with a fraction counts microseconds, which months do not have.
     """
     if number.type.kind != "integer":
         length = span.whole_microseconds
@@ -139,8 +140,9 @@ def _whole(number: Expression) -> Expression:
 
 
 def of_number(bind: ReadNode, node: exp.Expr) -> Expression:
-    """TO_TIMESTAMP of seconds, EPOCH_MS of milliseconds and MAKE_TIMESTAMP of microseconds:
-    moments of UTC.
+    """A moment of UTC from a number.
+
+    TO_TIMESTAMP counts seconds, EPOCH_MS milliseconds and MAKE_TIMESTAMP microseconds.
     """
     scale = node.args.get("scale")
     unit = _SCALES.get(None if scale is None else scale.name)

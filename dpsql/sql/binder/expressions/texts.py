@@ -80,7 +80,7 @@ def with_separator(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def piped(bind: ReadNode, node: exp.Expr) -> Expression:
-    """Texts joined by ||; other values are written as texts where a text stands beside them."""
+    """Texts joined by ||; if one operand is a text, other values are written as texts."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
     first = bind(node.this)
     right = bind(node.expression)
@@ -177,9 +177,7 @@ def matches(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def similar(bind: ReadNode, node: exp.Expr) -> Expression:
-    """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own,
-    and by DuckDB.
-    """
+    """SIMILAR TO; PostgreSQL, with SQL's own syntax, and DuckDB must read the pattern alike."""
     only(node, "this", "expression", code="E_FUNC")
     pattern = require_pattern(bind(node.expression), node)
     if set(str(pattern.value)) & set("%_.^$\\"):
@@ -246,7 +244,7 @@ def formatted(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def parsed(bind: ReadNode, node: exp.Expr) -> Expression:
-    """STRPTIME: the moment that a text says, NULL where it says none."""
+    """STRPTIME: the moment that a text says; NULL if it says none."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
     return _parsed(bind(node.this), require_format(bind(node.args["format"]), node), node)
 
@@ -260,9 +258,7 @@ def tried(bind: ReadNode, node: exp.Expr) -> Expression:
 
 
 def of_template(bind: ReadNode, node: exp.Expr) -> Expression:
-    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it,
-    or TO_TIMESTAMP of a number.
-    """
+    """TO_TIMESTAMP and TO_DATE of a text and PostgreSQL's template, or TO_TIMESTAMP of a number."""
     template = node.args.get("scale")
     if isinstance(node, exp.UnixToTime) and (template is None or not template.is_string):
         return of_number(bind, node)

@@ -1,6 +1,4 @@
-"""Refusals of nodes that are not in the allow-list,
-each with a reason or with what to write instead.
-"""
+"""Refusals of nodes outside the allow-list, each with a reason or with what to write instead."""
 
 from __future__ import annotations
 

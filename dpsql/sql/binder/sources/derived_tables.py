@@ -1,7 +1,6 @@
-"""Derived tables: what the sandbox makes of released and public rows,
-and later cores read as one more public table.
+"""Derived tables: rows that the sandbox makes of released and public rows.
 
-Proved in ``docs/proofs/execution.md``.
+Later cores read them as one more public table. Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -42,11 +41,10 @@ _MADE = "made"
 
 @dataclass(frozen=True)
 class DerivedQuery:
-    """One derived table: the sandbox's SQL that makes its rows,
-    and the types of its columns ``c0``, ``c1`` and so on.
+    """One derived table: the sandbox's SQL for its rows, and the types of its columns.
 
-    ``cores`` is the number of cores that must be released before:
-    those that the SQL reads are among them.
+    The columns are ``c0``, ``c1`` and so on. ``cores`` is the number of cores that must be released
+    before: those that the SQL reads are among them.
     """
 
     name: str
@@ -56,8 +54,7 @@ class DerivedQuery:
 
 
 class DerivedTables:
-    """The derived tables of one statement, in the order of their discovery;
-    an equal one is made once.
+    """The derived tables of a statement, in order of discovery; an equal one is made once.
 
     ``read`` names the released tables that they are made of.
     """
@@ -80,8 +77,9 @@ class DerivedTables:
         return self.made(tree, query, noisy=noisy)
 
     def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
-        """The rows of the sandbox's own query, as a public relation;
-        ``noisy`` if they stand for SQL's own.
+        """The rows of a sandbox query, as a public relation.
+
+        ``noisy`` tells that they stand for SQL's own rows.
         """
         if reads_interval_ends(tree):
             refuse(
@@ -146,8 +144,9 @@ class DerivedTables:
 
 
 def _is_clipping_bound(shape: Core | Cube) -> bool:
-    """Whether DP_CLIP alone is released: a bound to which values are clipped,
-    of which SQL has no exact one.
+    """Whether DP_CLIP alone is released: a bound to which values are clipped.
+
+    SQL has no exact counterpart.
     """
     return not shape.keys and all(aggregate.function is CLIP for aggregate in shape.aggregates)
 
@@ -169,8 +168,9 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
 
 
 def _interval(tree: exp.Expr, index: int, shapes: Mapping[str, Core | Cube]) -> Interval:
-    """The interval of an output column; known of aggregates within bounds,
-    and of keys that are passed on unchanged.
+    """The interval of an output column.
+
+    It is known for aggregates within bounds, and for keys that are passed on unchanged.
     """
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or index >= len(tree.expressions):
         return EVERYTHING

@@ -1,5 +1,4 @@
-"""Subqueries in a private FROM, as rows that each have one unit;
-a query with other rows is refused.
+"""Subqueries in a private FROM, as rows that each have one unit; others are refused.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/compound.md``.
 """
@@ -169,8 +168,9 @@ class PrivateRows:
         subqueries: Subqueries,
         join: exp.Join | None,
     ) -> None:
-        """LATERAL: a row of aggregates becomes columns of the row before it,
-        and any other query becomes a join.
+        """LATERAL: a row of aggregates becomes columns of the row before it.
+
+        Any other query becomes a join.
         """
         only(node, "this", "alias", code="E_TABLE", subject="this form of LATERAL")
         query = node.this.this
@@ -260,11 +260,10 @@ class PrivateRows:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
     def is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
-        """Whether the rows come from the sandbox: they belong to no unit,
-        and the engine cannot read them row by row.
+        """Whether the rows come from the sandbox.
 
-        In a query inside an expression the engine filters released rows itself,
-        as its conditions may name others.
+        Such rows belong to no unit, and the engine cannot read them row by row. In a query inside
+        an expression the engine filters released rows itself, as its conditions may name others.
         """
         with self._binding.lookahead():
             if self._binding.gives_private_rows(query, ctes):
@@ -320,9 +319,7 @@ def from_items(select: exp.Select) -> list[exp.Expr]:
 
 
 def renamed(source: BoundRelation, names: tuple[str, ...], node: exp.Expr) -> BoundRelation:
-    """The source with its first columns under new names, as ``AS t(a, b)`` gives them;
-    what they hold stays.
-    """
+    """The source with its first columns renamed, as by ``AS t(a, b)``; their contents stay."""
     if len(names) > len(source.columns):
         refuse(
             "E_COLUMN",

@@ -1,5 +1,4 @@
-"""The sides of a join while FROM is read: rows, visible columns,
-and public rows that an outer join keeps.
+"""The sides of a join in FROM: rows, visible columns, and public rows that an outer join keeps.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -37,8 +36,9 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"
 
 @dataclass(frozen=True)
 class PreservedRows:
-    """An outer join that preserves public rows;
-    columns of ``relations`` are NULL in a row without a partner.
+    """An outer join that preserves public rows.
+
+    In a row without a partner, the columns of ``relations`` are NULL.
     """
 
     relations: frozenset[str]
@@ -57,15 +57,17 @@ class PreservedRows:
     def with_partners(
         self, condition: Sequence[Expression], partners: frozenset[str]
     ) -> PreservedRows:
-        """These rows behind one more left join,
-        whose columns are NULL too where its condition needs what they lack.
+        """These rows after one more left join.
+
+        Its columns are also NULL if its condition needs columns that these rows lack.
         """
         lacks = any(never_holds_without(conjunct, self.relations) for conjunct in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
 
     def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
-        """Refuse unless every aggregate ignores rows without a partner,
-        and no key reads a column that they lack.
+        """Refuse unless every aggregate ignores rows without a partner.
+
+        Nor may a key read a column that they lack.
         """
         seen = any(column.relation in self.relations for key in keys for column in columns(key))
         if (
@@ -126,9 +128,7 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
 
 
 def _values_without(case: Case, relations: frozenset[str]) -> list[Expression]:
-    """The values that a CASE may have wherever all columns of the relations are NULL,
-    but for the NULL of no ELSE.
-    """
+    """A CASE's values if all columns of the relations are NULL, but for the NULL of no ELSE."""
     reached = [
         value for condition, value in case.branches if not never_holds_without(condition, relations)
     ]
@@ -198,8 +198,9 @@ class Side:
 
 
 def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
-    """The relation without its outermost filters, and their conditions:
-    an inner join may apply them later.
+    """The relation without its outermost filters, and their conditions.
+
+    An inner join may apply them later.
     """
     conditions: list[Expression] = []
     while isinstance(relation, Filter):
@@ -209,8 +210,9 @@ def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def padded_column(column: Expression) -> Expression:
-    """The column behind an outer join that may lack its side: it may be NULL,
-    and no longer identifies the unit.
+    """The column after an outer join that may lack its side.
+
+    It may be NULL, and no longer identifies the unit.
     """
     assert isinstance(column, ColumnRef)
     domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
@@ -229,7 +231,8 @@ def padded_sources(relation: Relation) -> list[Relation]:
 
 
 def graft(base: Relation, right: Relation) -> Relation:
-    """The inner join of both relations, in which left joins of the right side come last:
+    """The inner join of both relations, with the left joins of the right side last.
+
     A × (B ⟕ C) = (A × B) ⟕ C.
     """
     if isinstance(right, Join):
@@ -238,7 +241,7 @@ def graft(base: Relation, right: Relation) -> Relation:
 
 
 def join_kind(join: exp.Join | None) -> JoinKind:
-    """Which rows the join keeps; refused where it is of a kind that is not answered."""
+    """Which rows the join keeps; refused if it is of a kind that is not answered."""
     if join is None:
         return "inner"
     only(

@@ -73,9 +73,7 @@ class From:
     def add(
         self, source: BoundRelation, name: str, node: exp.Expr, join: exp.Join | None = None
     ) -> None:
-        """Join one more source to what is there;
-        refused where a row could lose or double its unit.
-        """
+        """Join one more source; refused if a row could lose or double its unit."""
         relation, conditions = lift(source.relation)
         self._join(Side(relation, conditions, [VisibleSource(name, source.columns)]), node, join)
 
@@ -135,9 +133,7 @@ class From:
     def _tie(
         self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr
     ) -> None:
-        """Note from which source the partners of an outer join have their unit;
-        refuse the join where there is none.
-        """
+        """Note the source of the unit of an outer join's partners; refused if there is none."""
         parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]
         partner = tied_source(
             lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition)
@@ -148,14 +144,13 @@ class From:
         self._partners |= {source.alias: partner for source in sources_of(lacking.relation)}
 
     def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
-        """The conditions as they hold in rows with a partner,
-        where columns of the padded side are not NULL.
-        """
+        """The conditions in rows with a partner: the padded side's columns are not NULL."""
         return [rebuilt(on, lambda inner: self._lacking.get(inner, inner)) for on in conditions]
 
     def _padded(self, side: Side) -> Side:
-        """The side as rows see it that may lack it;
-        what its columns identify is noted for later conditions.
+        """The side as seen by rows that may lack it.
+
+        What its columns identify is noted for later conditions.
         """
         for column in side.seen():
             known = self._lacking.get(column, column)
@@ -164,9 +159,7 @@ class From:
         return side.padded()
 
     def _hand_on(self, before: Expression, after: ColumnRef) -> None:
-        """Note that a column of the new relation stands for one of the old,
-        so that what it identifies is not lost.
-        """
+        """Note that a new column stands for an old one, so that what it identifies is not lost."""
         known = self._lacking.get(before)
         if known is not None:
             self._lacking[after] = replace(after, identifies=known.identifies)
@@ -318,8 +311,9 @@ class From:
     # -- one side as a subquery of its own ---------------------------------------------------------
 
     def _wrapped(self, side: Side, at: exp.Expr, kind: JoinKind) -> Side:
-        """The side as one source, which an outer join may lack as a whole;
-        a table that holds the unit is one.
+        """The side as one source, which an outer join may lack as a whole.
+
+        A table that holds the unit is one.
         """
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops

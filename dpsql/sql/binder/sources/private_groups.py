@@ -57,11 +57,10 @@ _COUNTS = (UnitFunction.COUNT, UnitFunction.COUNT_DISTINCT)
 
 
 def over_groups(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select | None:
-    """The SELECT over released rows, if it aggregates groups of private rows whose keys only the
-    data know.
+    """The SELECT over released rows, if it aggregates groups of private rows with undeclared keys.
 
-    None if it does not, or if nothing bounds what one unit changes:
-    then the groups themselves are released.
+    None if it does not, or if nothing bounds what one unit changes: then the groups themselves are
+    released.
     """
     source = _grouped_source(select, binding, ctes)
     if source is None:
@@ -105,9 +104,7 @@ def _grouped_source(
 
 
 def _is_of_private_groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> bool:
-    """Whether the subquery groups rows of tables, some of them private,
-    and reads nothing that is released.
-    """
+    """Whether the subquery groups rows of tables, some private, and reads no release."""
     if any(value for name, value in inner.args.items() if name not in _INSIDE) or _has_windows(
         inner
     ):
@@ -191,8 +188,7 @@ def _cut(
 
 
 def _has_one_row_each(groups: Groups, schema: Schema) -> bool:
-    """Whether no unit has rows in a second group,
-    as the one table that is read has one row for each.
+    """Whether no unit has rows in a second group, because the one table has one row for each unit.
 
     The unit is its key or, if rows without a unit are units of their own,
     the table is the one that has the units.
@@ -208,8 +204,7 @@ def _has_one_row_each(groups: Groups, schema: Schema) -> bool:
 
 
 class _Known:
-    """What the statement says of the numbers of its groups,
-    and the groups with numbers that are known so far.
+    """What the statement says of its groups' numbers, and the groups whose numbers are known.
 
     ``counts`` are the numbers of rows that the statement itself groups by,
     which are listed up to `MOST_COUNTED`.
@@ -281,8 +276,9 @@ class _Known:
 
 
 def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
-    """What is said of a SELECT that adds up what nothing bounds,
-    with what would be asked of all groups.
+    """The message for a SELECT that adds up values without bounds.
+
+    It names what would be asked of all groups.
     """
     totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
     function = "SUM"
@@ -299,8 +295,9 @@ def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
 
 
 def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | None:
-    """The groups as a relation; None if each has rows of one unit, if their keys are public,
-    or without a limit.
+    """The groups as a relation.
+
+    None if each has rows of one unit, if their keys are public, or if no limit bounds them.
     """
     only(inner, *_INSIDE, code="E_STMT")
     if inner.args.get("distinct"):
@@ -322,9 +319,7 @@ def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | 
 
 
 class _GroupsOfRows(Grouping):
-    """One GROUP BY of private rows while it is read,
-    where a group may have rows of several units.
-    """
+    """One GROUP BY of private rows while it is read; a group may have rows of several units."""
 
     _of_one_unit = False
 
@@ -353,9 +348,7 @@ class _GroupsOfRows(Grouping):
         return ANY_NUMBER
 
     def _relation(self, keys: list[Expression]) -> Relation:
-        """The groups over the columns that they read,
-        which are carried with the unit of their row.
-        """
+        """The groups over the columns that they read, carried with the unit of their row."""
         unit = unit_of(self._child)
         parts = [
             *keys,

@@ -27,8 +27,7 @@ _WHAT = "GENERATE_SERIES takes constants: two numbers or two moments, and a step
 
 
 def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Expr:
-    """The tree with VALUES in the place of each series: in FROM, in UNNEST,
-    or as an item of a SELECT without FROM.
+    """The tree with VALUES for each series: in FROM, in UNNEST, or in a SELECT list without FROM.
 
     >>> STATEMENT.write(with_listed_series(STATEMENT.parse("SELECT * FROM GENERATE_SERIES(0, 9, 4) AS g"), ()))
     'SELECT * FROM (VALUES (0), (4), (8)) AS g(g)'
@@ -81,7 +80,7 @@ def _refuse_column(column: exp.Column) -> NoReturn:
 
 
 def _own_select(series: exp.GenerateSeries) -> exp.Select | None:
-    """The SELECT without FROM whose list has the series and no other; None where there is none."""
+    """The SELECT without FROM whose list has this series and no other; None if there is none."""
     select = series.find_ancestor(exp.Select)
     if select is None or select.args.get("from_") is not None:
         return None

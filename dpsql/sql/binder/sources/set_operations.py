@@ -1,5 +1,4 @@
-"""Relations made of SELECTs put together: UNION ALL, set operations within each unit,
-and lists of constants.
+"""Relations of several SELECTs: UNION ALL, set operations within each unit, lists of constants.
 
 Proved in ``docs/proofs/compound.md``.
 """
@@ -39,8 +38,9 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 def combined(
     query: exp.SetOperation, first: BoundRelation, right: BoundRelation, alias: str
 ) -> BoundRelation:
-    """The set operation over two relations; refused where a row would have no unit,
-    or depend on another's rows.
+    """The set operation over two relations.
+
+    Refused if a row would have no unit, or depend on another unit's rows.
     """
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
     units = [unit_of(first.relation), unit_of(right.relation)]
@@ -162,9 +162,7 @@ def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
 def constants(
     rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str
 ) -> BoundRelation:
-    """A list of rows of constants as a public relation,
-    with the names that DuckDB gives its columns.
-    """
+    """A list of rows of constants as a public relation, with DuckDB's names for its columns."""
     if len({len(row) for row in rows}) != 1 or not rows[0]:
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
     columns: list[list[Literal]] = []

@@ -1,5 +1,4 @@
-"""One table of the schema as rows with their unit,
-and the parents of a table that the statement joins itself.
+"""A table of the schema as rows with their unit, and the parents that the statement joins itself.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
@@ -84,8 +83,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
 
 
 def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:
-    """Drop the added parents of a subquery's table where its reference equals a key of the row
-    outside.
+    """Drop a subquery table's added parents if its reference equals a key of the outer row.
 
     That row exists, so its parent exists, and it is the same parent.
     """
@@ -121,8 +119,7 @@ def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relati
 
 
 def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Relation:
-    """Drop a table's added parents where the statement joins the same parent itself,
-    and count no row twice.
+    """Drop a table's added parents that the statement joins itself; count no row twice.
 
     ``lineitem JOIN orders ON l_orderkey = o_orderkey`` needs no second copy of ``orders``, and has
     as many rows as ``lineitem``: a parent's key is unique (the engine checks it when it opens the
@@ -146,9 +143,7 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
         return None
 
     def owner_of(scan: Scan) -> ColumnRef | None:
-        """The unit's column where it stands once every parent that the statement joins itself is
-        dropped.
-        """
+        """The unit's column after every parent that the statement joins itself is dropped."""
         parent = parent_of(scan)
         return scan.unit if parent is None else owner_of(parent)
 
