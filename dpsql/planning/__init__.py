@@ -1,3 +1,1 @@
-"""The plan of a statement: measured cells, sensitivities, mechanisms,
-and the split of its price.
-"""
+"""The plan of a statement: measured cells, sensitivities, mechanisms and the split of its price."""

@@ -1,7 +1,7 @@
-"""What is told of an answer beside its cells: groups that are shown,
-joins that multiply rows, missing intervals.
+"""Notices about the assumptions of an answer.
 
-Numbers that a later core makes of released rows have no interval (``docs/intervals.md``).
+They name groups that are shown, joins that multiply rows, and missing intervals. Numbers that a
+later core makes of released rows have no interval (``docs/intervals.md``).
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from dpsql.sql.ir.relation import Constants, Leaf, Relation, Scan, groups_in
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each norm that is found: its part of the price,
-    and how many units are above it.
+    """One sentence for each norm that is found.
+
+    It tells the norm's part of the price, and how many units are above it.
     """
     sentences = list[str]()
     first_cell = 0
@@ -47,8 +48,9 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
 
 
 def joins_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each join in which a private row meets several public ones: how many,
-    and what a unit counts.
+    """One sentence for each join in which a private row meets several public ones.
+
+    It tells how many they are, and what a unit counts.
     """
     relations = [
         relation for core in plan.cores for relation in joined_relations(core.core.relation)
@@ -80,8 +82,9 @@ def _named(source: Leaf) -> str:
 
 
 def taken_as_given(plan: Plan) -> tuple[str, ...]:
-    """Sentences about cores that read what earlier cores released: numbers without an interval,
-    and clipped sums.
+    """Sentences about cores that read what earlier cores released.
+
+    They name numbers without an interval, and clipped sums.
     """
     tables = shapes([core.core for core in plan.cores], plan.cubes)
     unknown = [name for name, shape in tables.items() if noise_known(shape) is KnownNoise.NOTHING]
@@ -121,9 +124,7 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
 
 
 def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each column by which rows of a core may have no unit,
-    so that they are left out.
-    """
+    """One sentence for each column by which rows of a core may have no unit; they are left out."""
     link_names = dict.fromkeys(name for core in plan.cores for name in _nullable_links(core.core))
     return tuple(
         f'left out: rows whose {name} is NULL, which belong to no unit; the owner may count them: orphans = "each"'
@@ -147,8 +148,9 @@ def _may_hold_nan(core: Core) -> Iterator[str]:
 
 
 def changed_groups(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each subquery whose groups have rows of several units:
-    how many of them one unit changes.
+    """One sentence for each subquery whose groups have rows of several units.
+
+    It tells how many of these groups one unit changes.
     """
     subqueries = [
         subquery
@@ -165,8 +167,9 @@ def changed_groups(plan: Plan) -> tuple[str, ...]:
 
 
 def _nullable_links(core: Core) -> Iterator[str]:
-    """The columns on the way from a table to its unit that may be NULL in rows which the statement
-    itself keeps.
+    """Columns on the way from a table to its unit that may be NULL.
+
+    Only those that may be NULL in rows which the statement itself keeps.
     """
     relations, _ = everything_in(core)
     required = {

@@ -1,7 +1,7 @@
-"""How the price of a statement is split over its cores and their cells,
-each of which gets its noise by its share.
+"""The split of a statement's price over its cores and their cells.
 
-Proved in ``docs/proofs/execution.md`` and ``docs/proofs/key_weights.md``.
+Each cell gets its noise by its share. Proved in ``docs/proofs/execution.md`` and
+``docs/proofs/key_weights.md``.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ def plan_cores(
     delta_selection: Fraction,
     attached: tuple[Core, ...] = (),
 ) -> tuple[CorePlan, ...]:
-    """The cores of a statement priced ``epsilon``,
-    which is split over them by the weight of their cells.
+    """The planned cores of a query, with ``epsilon`` split over them by the weight of their cells.
 
-    Those ``attached`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will
-    run them.
+    The cores ``attached`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that
+    will run them. Key thresholds share the ``query_delta`` of ``privacy``, or `DELTA_SHARE` of
+    ``delta_selection`` if there is none, and no more than the statement itself allows. Raises
+    Refused (E_KEY) if keys need a threshold and ``delta_selection`` is 0, or the statement wants
+    public keys.
     """
     norm = norm_of(privacy)
     needed = query.evident
@@ -137,8 +139,9 @@ class _CoreDraft:
         return max(share, Fraction(1)) if self.counts_units or not share else share
 
     def weights(self, groups: int, norm: Norm) -> KeyWeights | None:
-        """The weights by which keys are chosen,
-        where a unit has several and no number of units is asked for.
+        """The weights by which keys are chosen, if they are weighed.
+
+        They are if a unit has several keys and no number of units is asked for.
         """
         if self.counts_units or groups == 1:
             return None
@@ -208,11 +211,11 @@ def _plan_core(
 
 
 def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
-    """The counts that are good evidence of the core's groups where an aggregate measures them.
+    """The counts that are good evidence of the core's groups if an aggregate measures them.
 
-    One of rows is none where one of units, for its part of the price, has noise that is so many
-    times smaller; where all keys are declared it is good enough, so that those who read the groups
-    together share a release with others.
+    A count of rows is not good evidence if a count of units has much less noise for its part of the
+    price. If all keys are declared, a count of rows is good enough, so that those who read the
+    groups together share a release with others.
     """
     if groups_in(core.relation) is not None:
         return COUNTS[:1]
@@ -224,15 +227,17 @@ def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
 
 
 def _moved(bounded: Contribution, norm: Norm) -> Fraction:
-    """By how much a unit moves a count, in L1 or squared in L2:
-    what its noise at a price grows with.
+    """By how much a unit moves a count, in L1 or squared in L2.
+
+    The noise of the count at a price grows with this.
     """
     return Fraction(bounded.limit, bounded.fine ** (1 if norm == "l1" else 2))
 
 
 def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> GroupPresence:
-    """The evidence of one core ``among`` those of its statement:
-    the count that one unit moves least.
+    """The evidence of one core: the count that one unit moves least.
+
+    ``among`` is the number of its statement's cores that have evidence.
     """
     moved = {
         count: _moved(plan.cells[count].contribution, plan.norm) for count in draft.choice.counts

@@ -131,10 +131,10 @@ def merged_bins(
     epsilon: Fraction,
     share: Fraction,
 ) -> int:
-    """How many bins of a histogram a leaf of its tree holds:
-    1 if the price makes each row evident, else for `coarse`.
+    """The number of bins of a histogram that a leaf of its tree holds.
 
-    More leaves ask for more levels, and so for more noise on each.
+    It is 1 if the price makes each row evident, else the number that makes a bin of `coarse`. More
+    leaves ask for more levels, and so for more noise on each.
     """
     assert contribution.bins is not None
     finest = _tree(
@@ -170,8 +170,9 @@ def ranking(
     share: Fraction,
     target: RankTarget,
 ) -> QuantileChoices:
-    """The choice of a histogram's only quantile: `VALUE_SHARE` for its value,
-    the rest for the counts around it.
+    """The choice of a histogram's only quantile.
+
+    Its value gets `VALUE_SHARE` of the price, the counts around it get the rest.
     """
     assert contribution.bins is not None
     bins = contribution.bins.count
@@ -199,11 +200,10 @@ def with_fallback(
     share: Fraction,
     targets: Sequence[RankTarget],
 ) -> QuantilesWithFallback:
-    """The choices of one quantile, or of several by recursion,
-    in groups that have enough rows beside them.
+    """The choices of quantiles in groups with enough rows on both sides, and a fallback.
 
-    `COUNT_SHARE` goes to the count that decides; the rest to the choices,
-    and in other groups to a tree.
+    One quantile is chosen directly, several by recursion. The count that decides gets
+    `COUNT_SHARE`; the choices get the rest. In other groups a tree gets the rest.
     """
     rest = share * (1 - COUNT_SHARE)
     count = mechanism(contribution, norm, neighbours, epsilon, share=share * COUNT_SHARE)
@@ -237,8 +237,9 @@ def recursion(
     share: Fraction,
     targets: Sequence[RankTarget],
 ) -> QuantileRecursion:
-    """The choices of several quantiles: `VALUES_SHARE` in equal parts for the levels,
-    the rest for counts around.
+    """The choices of several quantiles by recursion.
+
+    The levels share `VALUES_SHARE` of the price in equal parts; the counts around get the rest.
     """
     assert contribution.bins is not None
     bins = contribution.bins.count
@@ -271,9 +272,7 @@ def _split(
     targets: Sequence[RankTarget],
     ends: tuple[Fraction, Fraction],
 ) -> QuantileSplit:
-    """The choice of the middle one of some targets in rising order,
-    among the rows between two ranks.
-    """
+    """The choice of the middle one of targets in rising order, among rows between two ranks."""
     middle = len(targets) // 2
     (low, high) = ends
     target = targets[middle]
@@ -347,8 +346,9 @@ def _exponential(
     share: Fraction,
     spread: int,
 ) -> Exponential:
-    """The exponential mechanism in each group,
-    where one row moves two utilities apart by at most ``spread``.
+    """The exponential mechanism in each group.
+
+    One row moves two utilities apart by at most ``spread``.
     """
     if norm == "l1":
         return ExponentialMechanism.priced(

@@ -73,14 +73,15 @@ class CellChoice:
 
     @property
     def bought(self) -> Fraction:
-        """The weight of all that the price is split over: of cells their `weights`,
-        of each histogram its `weight`.
+        """The weight of all that the price is split over.
+
+        Cells have their `weights`, each histogram has its `weight`.
         """
         return self._asked + (self._evidence if self.evidence else 0)
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
-        """What each cell gets: 1 where an aggregate reads it."""
+        """The weight of each cell: 1 if an aggregate reads it."""
         asked = len(self.cells) - self.evidence
         return (Fraction(1),) * asked + ((self._evidence,) if self.evidence else ())
 
@@ -116,11 +117,10 @@ class CellChoice:
 
 
 def choose_cells(core: Core, norm: Norm, evidence: tuple[Cell, ...] = ()) -> CellChoice:
-    """The cells that the aggregates need, each bought once;
-    where none of ``evidence`` is needed, its last as well.
+    """The cells that the aggregates need, each bought once.
 
-    Averages, and statistics of moments,
-    have cells of their own where they have limits of their own.
+    If none of ``evidence`` is needed, its last cell is bought as well. Averages, and statistics of
+    moments, have cells of their own if they have limits of their own.
     """
     return _Chooser(core, norm).choice(evidence)
 
@@ -159,7 +159,8 @@ class _Chooser:
     def _estimate(
         self, aggregate: Aggregate
     ) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
-        """How the aggregate is read off its cells;
+        """How the aggregate is read off its cells.
+
         None for the count of units that a threshold has released.
         """
         measure = aggregate.function.measure
@@ -269,8 +270,9 @@ COUNTS: tuple[Cell, ...] = (
 
 
 def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:
-    """The expressions whose totals are measured from the middle of their bounds,
-    each with its condition.
+    """The expressions whose totals are measured from the middle of their bounds.
+
+    Each comes with its condition.
     """
     measure = aggregate.function.measure
     match measure:
@@ -332,9 +334,7 @@ def aggregate_type(aggregate: Aggregate) -> str:
 
 
 def quantile_type(sql_type: SqlType, continuous: bool) -> str:
-    """The type of a quantile of values of the type: that of the values,
-    or one in which their middles lie.
-    """
+    """The type of a quantile of values of the type: the same, or one in which their middles lie."""
     midpoint = sql_type.facts.midpoint if continuous else None
     return (midpoint or sql_type.engine_name).upper()
 
@@ -344,8 +344,9 @@ _SUMMED_IN_BIGINT = 2**32
 
 
 def sum_type(argument: Expression) -> str:
-    """The type of a sum over values of the expression; of whole numbers by their bounds,
-    never by data.
+    """The type of a sum over values of the expression.
+
+    For whole numbers it depends on their bounds, never on data.
     """
     sql_type = argument.type
     match sql_type.kind:

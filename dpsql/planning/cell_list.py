@@ -15,11 +15,10 @@ from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 
 class CellList:
-    """The cells and histograms of a core while they are chosen;
-    each method gives the place of a cell.
+    """The cells and histograms of a core while they are chosen.
 
-    ``centred`` are the expressions whose totals are measured from the middle of their bounds,
-    with their conditions.
+    Each method gives the index of a cell. ``centred`` are the expressions whose totals are measured
+    from the middle of their bounds, with their conditions.
     """
 
     def __init__(self, centred: Collection[tuple[Expression, Expression | None]]) -> None:
@@ -29,9 +28,7 @@ class CellList:
         self._averaged = False
 
     def of_averages(self, centred: Collection[tuple[Expression, Expression | None]]) -> CellList:
-        """The same list, which takes up cells of sums and of rows as those of averages,
-        apart from others.
-        """
+        """The same list for averages: it adds cells of sums and of rows apart from others."""
         result = copy(self)
         result._centred = centred
         result._averaged = True
@@ -46,7 +43,7 @@ class CellList:
         return self.place(ClampedSum(argument, condition, self.is_centred(argument, condition)))
 
     def rows(self, argument: Expression | None, condition: Expression | None) -> int:
-        """The place of the count of the rows where the argument has a value."""
+        """The index of the count of the rows in which the argument has a value."""
         return self.place(
             RowCount(
                 argument if argument is not None and is_nullable(argument) else None, condition
@@ -54,13 +51,13 @@ class CellList:
         )
 
     def histogram(self, histogram: CountList) -> int:
-        """The place of the histogram among the histograms, which takes it up where it is new."""
+        """The index of the histogram; it is added if it is new."""
         if histogram not in self.histograms:
             self.histograms.append(histogram)
         return self.histograms.index(histogram)
 
     def place(self, cell: Cell) -> int:
-        """The place of the cell among the cells, which takes it up where it is new."""
+        """The index of the cell; it is added if it is new."""
         if self._averaged and isinstance(cell, RowCount | ClampedSum | ProductSum):
             cell = replace(cell, averaged=True)
         if cell not in self.cells:
@@ -102,15 +99,16 @@ class ValuePair:
 
     @property
     def counted(self) -> tuple[Expression, Expression | None]:
-        """What is counted: the values of one expression where the other has one. Of one that is
-        nullable, if any is.
+        """What is counted: the values of one expression, in rows in which the other has one.
+
+        The counted expression is a nullable one, if any is.
         """
         chosen = max(self.factors, key=is_nullable)
         return chosen, self.x_where if chosen == self.x else self.y_where
 
 
 def _where_known(expression: Expression, condition: Expression | None) -> Expression | None:
-    """The condition, where the expression has a value."""
+    """The condition, and that the expression has a value."""
     if not is_nullable(expression):
         return condition
     known = Call("not", (Call("is null", (expression,), BOOLEAN),), BOOLEAN)

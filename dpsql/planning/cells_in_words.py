@@ -1,6 +1,4 @@
-"""What is told of a plan's cells before they are measured: what they measure,
-their noise and how far off they are.
-"""
+"""A plan's cells in words, before measuring: what they measure, their noise and error."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ from dpsql.sql.ir.core import (
 
 @dataclass(frozen=True)
 class ExplainedCell:
-    """One measured cell: what it is, what a unit can change,
-    and the noise that hides it (in the data's unit).
-    """
+    """One measured cell: what it is, what a unit can change, and its noise (in the data's unit)."""
 
     measures: str
     sensitivity: float
@@ -72,8 +68,9 @@ def explained_cell(
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
-    """A histogram's counts of one level, all of which are alike;
-    or the least exact of its choices, in rows.
+    """The explained counts of one level of a histogram, all of which are alike.
+
+    For choices it is the least exact one, in rows.
     """
     contribution = histogram.contribution
     step = float(histogram.contribution.step)
@@ -202,9 +199,7 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
 
 
 def bin_width(histogram: MeasuredHistogram) -> str:
-    """How wide the bins are that hold several values, of those that quantiles are read off;
-    empty if none does.
-    """
+    """The width of the bins that quantiles are read off; empty if no bin holds several values."""
     bins = histogram.contribution.bins
     mechanism = histogram.mechanism
     assert bins is not None

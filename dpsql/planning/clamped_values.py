@@ -21,9 +21,7 @@ REPORT = "; SET dpsql.clipping = report counts the values beyond"
 
 
 def values_clamped(cores: Sequence[CorePlan], left_out: Sequence[LeftOut]) -> tuple[str, ...]:
-    """One sentence for all values that an answer clamps,
-    but for those that its clipping report counts.
-    """
+    """One sentence for all values that an answer clamps, without those of its clipping report."""
     reported = any(count.kind == "rows" for count in left_out)
     clamped = dict[str, bool]()
     for core in cores:

@@ -1,5 +1,6 @@
-"""What is told of the groups of an answer: which are shown, what telling them costs,
-and which rows are in none.
+"""Notices about the groups of an answer.
+
+They tell which groups are shown, what telling them costs, and which rows are in none.
 """
 
 from __future__ import annotations
@@ -20,9 +21,7 @@ EXAMPLES = (100, 10_000)
 
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each core with public keys: which of its groups are shown,
-    and what telling them costs.
-    """
+    """One sentence for each core with public keys: its shown groups, and what this costs."""
     return tuple(
         dict.fromkeys(
             f"groups: {sentence}{_left_out(core, plan)}" for core, sentence in _shown_groups(plan)
@@ -31,8 +30,9 @@ def groups_said(plan: Plan) -> tuple[str, ...]:
 
 
 def _left_out(core: CorePlan, plan: Plan) -> str:
-    """What is said of rows with keys that cannot be listed,
-    where keys are listed by what the schema declares.
+    """The notice of rows with keys that cannot be listed; empty if no key is declared.
+
+    A declared key is listed by what the schema declares.
     """
     if not any(_declared_keys(core)):
         return ""
@@ -44,10 +44,9 @@ def _left_out(core: CorePlan, plan: Plan) -> str:
 
 
 def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], list[str]]:
-    """The private columns that a core's keys read, of which the schema declares values,
-    and of which bounds.
+    """The private columns that a core's keys read: those with declared values, and with bounds.
 
-    With ``of_tables`` those of tables alone: columns of subqueries have names of our own.
+    With ``of_tables`` only those of tables: columns of subqueries have generated names.
     """
     private = [
         column
@@ -71,11 +70,10 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
 
 
 def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
-    """One sentence for each kind of rows that are in no group of an answer: of few units,
-    or of keys not declared.
+    """One sentence for each kind of rows that are in no group of an answer.
 
-    Of an answer that is ``combined`` of earlier ones the plan's price does not tell which groups
-    are too small.
+    These are rows of few units, or of keys that are not declared. If an answer is ``combined`` of
+    earlier ones, the plan's price does not tell which groups are too small.
     """
     sentences = list[str]()
     selections = [core.selection for core in plan.cores if core.selection is not None]
@@ -192,7 +190,7 @@ def _said(core: CorePlan, presence: GroupPresence, count: int | None, number: in
 
 
 def _cores_of_null(plan: Plan) -> frozenset[int]:
-    """The cores of which only groups of NULL need evidence."""
+    """The cores that need evidence only for groups of NULL."""
     cores = dict(plan.evident.nulls).keys() | {
         level.core
         for cube, levels in zip(plan.cubes, plan.evident.levels, strict=False)

@@ -1,5 +1,6 @@
-"""What the ledger notes of a plan: what each cell measures, with its noise,
-so that an audit can follow the price.
+"""The ledger's note of a plan: what each cell measures, and its noise.
+
+An audit can follow the price by it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from dpsql.sql.analysis.contribution import Contribution
 
 
 def ledger_note(*plans: Plan) -> str:
-    """The note of plans in the ledger, as JSON: the cells of each core with their noise,
-    and its key threshold.
+    """The note of plans in the ledger, as JSON.
+
+    It has the cells of each core with their noise, and its key threshold.
     """
     return json.dumps([_core_note(core) for plan in plans for core in plan.cores])
 

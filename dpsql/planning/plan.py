@@ -1,5 +1,4 @@
-"""The plan: one frozen value from which a statement's SQL, noise,
-price and columns are all read off.
+"""The plan: one frozen value that gives a statement's SQL, noise, price and columns.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
@@ -53,13 +52,13 @@ ORDERED_KINDS = frozenset({"integer", "decimal", "double", "date", "timestamp"})
 
 @dataclass(frozen=True)
 class GroupPresence:
-    """A group is present if the noisy count in its ``cell`` reaches a threshold that noise alone
-    seldom reaches.
+    """The evidence of groups: one is present if the noisy count in ``cell`` reaches a threshold.
 
-    ``noise`` is that of the cell. All groups without rows together are taken for absent with
-    probability at least 1 − ``chance``. ``released`` tells that absent groups are not released;
-    else those who read the table leave them out. ``blocks`` tells that some key is ordered, so that
-    blocks of neighbouring groups are evidence, too, and have half of the chance.
+    Noise alone seldom reaches the threshold. ``noise`` is that of the cell. All groups without rows
+    together are taken for absent with probability at least 1 − ``chance``. ``released`` tells that
+    absent groups are not released; else those who read the table leave them out. ``blocks`` tells
+    that some key is ordered, so that blocks of neighbouring groups are evidence, too, and have half
+    of the chance.
     """
 
     cell: int
@@ -69,8 +68,9 @@ class GroupPresence:
     blocks: bool = False
 
     def threshold(self, candidates: int) -> int:
-        """The least count, in steps of the cell,
-        of a group that is present by itself among so many candidates.
+        """The least count of a group that is present by itself among so many candidates.
+
+        It is in steps of the cell.
         """
         return unreached_noise(
             self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance
@@ -109,8 +109,9 @@ class CorePlan:
 
     @cached_property
     def sql(self) -> str:
-        """The engine SQL, written when it is first wanted:
-        what it does and costs is fixed by the fields.
+        """The engine SQL, written when it is first wanted.
+
+        What it does and costs is fixed by the fields.
         """
         contributions = tuple(cell.contribution for cell in self.cells)
         histograms = tuple(histogram.contribution for histogram in self.histograms)
@@ -128,9 +129,7 @@ class CorePlan:
 
     @property
     def cost(self) -> Cost:
-        """What the core's release costs: the sum over its cells,
-        its histograms and its selection.
-        """
+        """The cost of the core's release: the sum over its cells, histograms and selection."""
         costs = [cell.mechanism.cost for cell in self.cells]
         costs += [histogram.mechanism.cost for histogram in self.histograms]
         return sum(costs, FREE if self.selection is None else self.selection.cost)
@@ -161,9 +160,7 @@ class CorePlan:
         return estimate
 
     def shows_its_group(self, index: int) -> bool:
-        """Whether the aggregate is the very number of units that decided that its group is
-        shown.
-        """
+        """Whether the aggregate is the very count of units by which its group was shown."""
         return self.selection is not None and self.estimates[index] == SingleCell(len(self.cells))
 
     @property
@@ -190,8 +187,9 @@ class CorePlan:
         return self.cell_noise.half_widths(confidence)
 
     def additive_half_widths(self, confidence: float) -> tuple[float | None, ...]:
-        """For each aggregate that is a sum of cells half the width of its interval,
-        by the law of its noise.
+        """Half the width of the interval of each aggregate; None if it is no sum of cells.
+
+        It follows the law of the noise.
         """
         weights = map(cell_weights, self.estimates)
         return tuple(
@@ -202,11 +200,10 @@ class CorePlan:
     def coarse_half_width(
         self, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates, each times its factor,
-        where some noise has few steps.
+        """Half the width of the interval of a sum of aggregates, if some noise has few steps.
 
-        None where all have many, so that the law of the noise tells it as well,
-        and where one is no sum of cells.
+        Each aggregate is multiplied by its factor. None if all noises have many steps, so that the
+        law of the noise tells it as well, or if an aggregate is no sum of cells.
         """
         weights: dict[int, Fraction] = {}
         for index, factor in factors:
@@ -226,8 +223,9 @@ class CorePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """Cores that are read together, and the derived tables that are made for them of what was
-    released before.
+    """Cores that are read together.
+
+    Also the tables that are derived for them from what was released before.
     """
 
     derived: tuple[DerivedQuery, ...]
@@ -236,16 +234,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """A statement as it will be run and paid for;
-    ``cubes`` tells which released tables are put together of cores.
+    """A statement as it will be run and paid for.
 
-    ``clamped`` says which values are clamped to their bounds, ``evident`` which groups need
-    evidence of their rows. ``collection`` tells, where the result has debiased numbers, which
-    columns have intervals. ``fixed`` tells whether the statement itself names its price, ``pilot``
-    whether what it releases is to tell that of a better answer (``docs/proofs/accuracy.md``),
-    ``refined`` whether it shall be as exact as its price buys although earlier answers tell it less
-    exactly. ``unfound`` are columns whose bounds are found before it is answered: then
-    ``replanned`` gives the plan that is charged and answered.
+    ``cubes`` tells which released tables are put together of cores. ``clamped`` says which values
+    are clamped to their bounds, ``evident`` which groups need evidence of their rows. If the result
+    has debiased numbers, ``collection`` tells which columns have intervals. ``fixed`` tells whether
+    the statement itself names its price. ``pilot`` tells whether its release is to tell the price
+    of a better answer (``docs/proofs/accuracy.md``). ``refined`` tells whether it shall be as exact
+    as its price buys although earlier answers tell it less exactly. ``unfound`` are columns whose
+    bounds are found before it is answered: then ``replanned`` gives the plan that is charged and
+    answered.
     """
 
     text: str
@@ -278,13 +276,14 @@ class Plan:
 
     @property
     def cost(self) -> Cost:
-        """What the statement costs, read off its cells; nothing where it reads no private table."""
+        """The statement's cost, read off its cells; nothing if it reads no private table."""
         return sum((core.cost for core in self.cores), FREE)
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """The cores in their order, cut where a core reads a table derived from one that is not
-        released yet.
+        """The cores in their order, cut before a core that needs a later derived table.
+
+        Such a core reads a table derived from a core that is not released yet.
         """
         tables = {table.name: table for table in self.derived}
         starts: list[int] = []
@@ -305,8 +304,9 @@ class Plan:
         return tuple(stages)
 
     def written(self) -> Plan:
-        """This plan with its engine SQL written,
-        so that nothing can fail between the charge and the engine.
+        """This plan with its engine SQL written.
+
+        So nothing can fail between the charge and the engine.
         """
         try:
             for core in self.cores:

@@ -1,5 +1,4 @@
-"""The columns of a result, where the intervals of what they show come from,
-and their types by DuckDB's names.
+"""The columns of a result: the sources of their intervals, and their types by DuckDB's names.
 
 All clients read one record for each type. Proved in ``docs/proofs/execution.md``.
 """
@@ -19,13 +18,12 @@ CellInterval: TypeAlias = tuple[float, float] | tuple[date, date] | tuple[list[A
 
 @dataclass(frozen=True)
 class OutputColumn:
-    """One column of the result: its name, its type in the sandbox,
-    and where its interval comes from.
+    """One column of the result: its name, its type in the sandbox, and the source of its interval.
 
-    ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is,
-    where it is one; ``computed`` is what the column computes of aggregates of one released row, and
-    ``exact`` tells that the interval of this is exact. ``row`` tells which of the numbers at the
-    end of each row of post-processing is that row's.
+    ``aggregate`` is the index of the aggregate of ``core`` (or of ``cube``), if the column is one.
+    ``computed`` is what the column computes of aggregates of one released row, and ``exact`` tells
+    that the interval of this is exact. ``row`` tells which of the numbers at the end of each row of
+    post-processing is that row's.
     """
 
     name: str
@@ -50,11 +48,10 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class IntervalEndColumns:
-    """An expression over one row of a released table;
-    post-processing reads the ends of its interval as columns.
+    """An expression over one row of a released table, with the ends of its interval as columns.
 
-    ``aggregate`` is the place of the aggregate that it is, where it is one;
-    ``type`` is that of the ends.
+    Post-processing reads these columns. ``aggregate`` is the index of the aggregate, if the
+    expression is one; ``type`` is that of the ends.
     """
 
     table: str
@@ -71,8 +68,9 @@ class IntervalEndColumns:
 
 @dataclass(frozen=True)
 class CollectionEnds:
-    """Where a row of post-processing has the ends of the interval of a debiased column,
-    by the collection alone.
+    """The columns of post-processing with the ends of a debiased column's interval.
+
+    The interval accounts for the collection alone.
     """
 
     column: int
@@ -82,12 +80,13 @@ class CollectionEnds:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Post-processing on many samples of the noise of its ``tables``,
-    for intervals of what several released rows make.
+    """Post-processing on many samples of the noise of its ``tables``.
+
+    It gives the intervals of what several released rows make.
 
     Attributes:
         sql: post-processing on all samples, with the percentiles of its columns;
-            empty where no column is wanted.
+            empty if no column is wanted.
         wanted: the columns of the result that get an interval so.
         known: those that are the same whatever the noise is, and tell the rows of the result apart.
         tables: the released tables that post-processing reads.
@@ -122,11 +121,11 @@ class ResultColumnType:
 
     Attributes:
         postgresql: PostgreSQL's name of the type that clients of the wire are told.
-        code: The type object of PEP 249 that equals its name; None where none does.
-        arrow: Its Arrow type; None where it is sent as text, and of decimals,
+        code: The type object of PEP 249 that equals its name; None if none does.
+        arrow: Its Arrow type. None if it is sent as text, and for decimals,
             whose digits their name has.
         pandas: The ``dtype`` of a column without NULL.
-        pandas_with_null: The ``dtype`` of a column with NULL; None where the values tell it.
+        pandas_with_null: The ``dtype`` of a column with NULL; None if the values tell it.
         side: The edge along which its values are written in a table.
         has_intervals: Whether its values are numbers,
             which may have intervals with ends that are doubles.
@@ -279,8 +278,9 @@ RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
 
 
 def result_type(name: str) -> ResultColumnType | None:
-    """The record of a type with its digits or members;
-    None of lists and of types that dpsql does not know.
+    """The record of a type with its digits or members.
+
+    None for lists and for types that dpsql does not know.
 
     >>> result_type("DECIMAL(38,2)").postgresql, result_type("BIGINT[]")
     ('numeric', None)

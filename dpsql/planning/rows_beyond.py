@@ -27,8 +27,9 @@ LIMITED_BY_ROWS = (RowCount, ClampedSum, ProductSum, Histogram, Frequencies)
 
 
 def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """One sentence for each table of which limits leave out rows of an answer,
-    as far as the schema tells it.
+    """One sentence for each table whose limits leave out rows of an answer.
+
+    Only as far as the schema tells it.
     """
     sentences = dict[str, None]()
     for core in cores:
@@ -58,8 +59,9 @@ def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
 
 
 def _limited_scans(relation: Relation) -> Iterator[Scan]:
-    """The private tables whose limits of rows hold the rows of the relation,
-    or those of its subqueries per unit.
+    """The private tables whose limits of rows hold the rows of the relation.
+
+    Also those whose limits hold the rows of its subqueries per unit.
     """
     for source in chain.from_iterable(map(sources, joined_relations(relation))):
         if isinstance(source, Scan) and source.unit is not None and source.multiplies:
@@ -67,8 +69,9 @@ def _limited_scans(relation: Relation) -> Iterator[Scan]:
 
 
 def joined_relations(relation: Relation) -> Iterator[Relation]:
-    """The relation, and those of the subqueries that it joins: of the rows of each unit,
-    and of rows that they list.
+    """The relation, and those of the subqueries that it joins.
+
+    These are subqueries of the rows of each unit, and of rows that they list.
     """
     yield relation
     for source in sources(relation):

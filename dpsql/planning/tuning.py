@@ -1,5 +1,4 @@
-"""The plan of a tuning: public ladders of limits and bounds,
-and noisy counts of the units on each step of them.
+"""The plan of a tuning: public ladders of limits and bounds, and noisy counts of units on them.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -59,8 +58,9 @@ class Ladder:
     signed: bool
 
     def place(self, column: str) -> str:
-        """The SQL of the place, a whole number from 0 to one less than there are rungs;
-        that of NULL is 0.
+        """The SQL of the rung's index, a whole number from 0 to one less than there are rungs.
+
+        That of NULL is 0.
         """
         last = len(self.rungs) - 1
         rung = self._signed(column, last // 2) if self.signed else self._up(column, LIMIT_RUNGS)
@@ -83,8 +83,9 @@ class Ladder:
 
 
 def of_limits() -> Ladder:
-    """Whole numbers from 1 to the largest limit, ten from 1 to 10, 10 to 100 and so on;
-    small ones stand there twice.
+    """Whole numbers from 1 to the largest limit: ten from 1 to 10, ten from 10 to 100 and so on.
+
+    Small ones stand there twice.
 
     >>> [int(rung) for rung in of_limits().rungs[:16]]
     [1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 31]
@@ -95,8 +96,9 @@ def of_limits() -> Ladder:
 
 
 def of_bounds(sql_type: SqlType) -> Ladder:
-    """Numbers of a type, from the smallest that a bound may be to the largest: preferred ones,
-    0, and both signs.
+    """Numbers of a type, from the smallest that a bound may be to the largest.
+
+    They are preferred numbers with both signs, and 0.
 
     >>> [str(rung) for rung in of_bounds(SqlType.parse("decimal(3,1)")).rungs[60:72]]
     ['-1/10', '0', '1/10', '1/5', '1/5', '1/5', '1/5', '1/5', '1/5', '3/10', '3/10', '3/10']
@@ -137,8 +139,9 @@ ROWS_SHARE = Fraction(3, 4)
 
 @dataclass(frozen=True)
 class Question:
-    """One number of a unit, of a table or of a column of it,
-    whose distribution is looked for along a public ladder.
+    """One number of a unit, of a table or of a column of it.
+
+    Its distribution is looked for along a public ladder.
     """
 
     table: str
@@ -155,8 +158,7 @@ FAR_ONE_IN = 10**9
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """About how many units have a number above one rung of a question's ladder and not above the
-    next.
+    """Noisy counts of units whose number is above one rung of a ladder, but not above the next.
 
     ``deviation`` is the standard deviation of the noise of each count. Noise alone reaches ``near``
     in one of `NEAR_ONE_IN` counts, and ``far`` in one of `FAR_ONE_IN`.
@@ -181,11 +183,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class TuningPlan:
-    """Everything that is read and counted for one tuning;
-    `cost` is that of all mechanisms together.
+    """Everything that is read and counted for one tuning.
 
-    ``reading`` has a core for the limits of each table, and for each column of it. ``price`` is the
-    ε of which each question has its part.
+    `cost` is that of all mechanisms together. ``reading`` has a core for the limits of each table,
+    and for each column of it. ``price`` is the ε that the questions share.
     """
 
     reading: Plan
@@ -238,8 +239,9 @@ def deviation_of(histogram: MeasuredHistogram) -> float:
 
 
 def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
-    """The part of the price that each question has:
-    the numbers of rows have the most of it together.
+    """The part of the price that each question has.
+
+    The numbers of rows have the most of it together.
     """
     rows = [question for question in questions if question.sought == "rows per unit"]
     others = [question for question in questions if question.sought != "rows per unit"]
@@ -273,7 +275,7 @@ def tuning_plan(
             whose aggregates read the places of the questions.
         norm: The norm in which noise is added: Laplace noise for L1, Gaussian noise for L2.
         neighbours: Whether a unit comes and goes, or is replaced by another one.
-        price: The ε of which each question has its part.
+        price: The ε that the questions share.
 
     Raises:
         Refused: The price asks for noise that cannot be drawn exactly.

@@ -1,5 +1,4 @@
-"""Released cores as views: what their cells count, by which keys, with which noise,
-and which later cells they tell.
+"""Released cores as views: what their cells count, their keys and noise, and the cells they answer.
 
 A view is written as JSON. Expressions stand in it as digests of their normal forms, so that any
 process finds it again. What a view tells is decided from plans alone. Proved in
@@ -67,8 +66,7 @@ class ViewCell:
 
 @dataclass(frozen=True)
 class StoredView:
-    """A released core: the ledger entry that paid for it, and its groups,
-    of which none was left out.
+    """A released core: the ledger entry that paid for it, and its groups; none was left out.
 
     ``answer`` is the key of the answer that has its rows, ``core`` its place there. ``said`` tells
     people its keys. ``beyond`` has the name of each key with which rows may be in no group, and an
@@ -86,19 +84,19 @@ class StoredView:
 
 
 def family_digest(core: Core) -> str:
-    """A digest of the joined tables of a core, without its conditions:
-    views of other tables do not answer it.
+    """A digest of the joined tables of a core, without its conditions.
+
+    Views of other tables do not answer it.
     """
     normal = normal_core(core)
     return digest((normal.tables, normal.unit_has_one_row))
 
 
 def is_view(plan: CorePlan) -> bool:
-    """Whether all groups of the core are known and released,
-    so that the core of several of them is a sum of its cells.
+    """Whether all groups of the core are known and released.
 
-    A thresholded core lacks the groups that stayed below,
-    and one of a later stage depends on what was released before.
+    If so, the core of several of them is a sum of its cells. A thresholded core lacks the groups
+    that stayed below, and one of a later stage depends on what was released before.
     """
     return plan.selection is None and not plan.derived and bool(plan.cells)
 
@@ -106,9 +104,7 @@ def is_view(plan: CorePlan) -> bool:
 def view_of(
     plan: CorePlan, key_digest: str, core: int, entry: int, groups: int
 ) -> StoredView | None:
-    """The view that a core is once it was released under an answer's key;
-    None of one that is none.
-    """
+    """The view that a core is after it was released under an answer's key; None if it is none."""
     if not is_view(plan) or groups > MOST_GROUPS:
         return None
     normal = normal_core(plan.core)
@@ -168,11 +164,10 @@ _READ = frozenset({"boolean", "integer", "decimal", "text", "date", "timestamp"}
 
 @dataclass(frozen=True)
 class CellMatch:
-    """A cell that is the sum of a view's cell over those of its groups in which the conditions
-    hold.
+    """A cell that is a sum of a view's cell over those of its groups in which the conditions hold.
 
-    ``conditions`` and ``keys`` read the columns ``k0``, ``k1`` … of the view;
-    ``keys`` are those of the asked core.
+    ``conditions`` and ``keys`` read the columns ``k0``, ``k1`` … of the view; ``keys`` are those of
+    the asked core.
     """
 
     view: StoredView
@@ -182,8 +177,9 @@ class CellMatch:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The names of keys with which rows may be in no group of the view,
-        while the asked groups count them.
+        """The names of keys with which rows may be in no group of the view.
+
+        The asked groups count these rows.
         """
         listed = {
             condition.arguments[0]
@@ -201,17 +197,15 @@ class CellMatch:
 
 
 def is_asked_of_views(plan: CorePlan) -> bool:
-    """Whether a core may be answered of views: its groups are public,
-    and it has nothing but cells.
-    """
+    """Whether views may answer a core: its groups are public, and it has nothing but cells."""
     return plan.selection is None and not plan.histograms and not plan.derived
 
 
 def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> CellMatch | None:
-    """How a view answers a cell; None where it does not.
+    """How a view answers a cell; None if it does not.
 
-    ``rows`` is how many rows a unit may have that the asked core counts in full:
-    the view has to count them in full, too.
+    ``rows`` is how many rows a unit may have that the asked core counts in full: the view has to
+    count them in full, too.
     """
     columns = {name: f"k{index}" for index, name in enumerate(view.keys)}
     keys = [over_keys(key, columns) for key in core.keys]
@@ -244,11 +238,10 @@ def _known(expressions: Sequence[Expression | None]) -> tuple[Expression, ...]:
 
 
 def over_keys(expression: Expression, columns: Mapping[str, str]) -> Expression | None:
-    """The expression over the columns of a view that stand for these keys;
-    None where it reads anything else.
+    """The expression over the columns of a view that stand for these keys.
 
-    A key that is shown as it is may have any type;
-    one that is read by a function or a condition has one spelling.
+    None if it reads anything else. A key that is shown as it is may have any type; one that is read
+    by a function or a condition has one spelling.
     """
     name = columns.get(_expression_digest(expression))
     if name is not None:
@@ -280,8 +273,9 @@ def _key(name: str, sql_type: SqlType) -> ColumnRef:
 
 
 def _is_one_group(cell_match: CellMatch) -> bool:
-    """Whether each asked group is one group of the view: the asked keys,
-    with what the conditions fix, are its keys.
+    """Whether each asked group is one group of the view.
+
+    It is if the asked keys, with what the conditions fix, are the view's keys.
     """
     fixed_keys = _shown(cell_match)
     return all(f"k{index}" in fixed_keys for index in range(len(cell_match.view.keys)))
