@@ -45,7 +45,7 @@ class _Column(Sequence[ValueT]):
 
 @dataclass(frozen=True, eq=False)
 class ColumnarRows(_Column[tuple[ValueT, ...]], Generic[ValueT]):
-    """``length`` rows, of which ``columns`` has the values.
+    """``length`` rows with the values of ``columns``.
 
     >>> rows = ColumnarRows(([1, 2], ["a", "b"]), 2)
     >>> rows[1], list(rows)
@@ -67,7 +67,7 @@ class ColumnarRows(_Column[tuple[ValueT, ...]], Generic[ValueT]):
 
 @dataclass(frozen=True, eq=False)
 class IntervalColumn(_Column[ConfidenceInterval]):
-    """Intervals, of which one column has the lower ends and another the upper ones."""
+    """Intervals from a column of their lower ends and a column of their upper ones."""
 
     low: Sequence[float]
     high: Sequence[float]
@@ -171,9 +171,9 @@ def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Deci
 def quotients_as_type(
     numerators: NDArray[np.int64], denominator: int, sql_type: str
 ) -> Sequence[object] | None:
-    """What `as_type` makes of each numerator over the denominator, both less than 2^53 in size.
+    """The result of `as_type` for each numerator over the denominator, both below 2^53 in size.
 
-    None where a type takes larger integers than these.
+    None if a type takes larger integers than these.
     """
     if sql_type == "DOUBLE":
         doubles: list[float] = (numerators / denominator).tolist()
@@ -198,9 +198,7 @@ def scale_of(sql_type: str) -> int:
 
 
 def _nearest(numerators: NDArray[np.int64], denominator: int) -> list[int]:
-    """The nearest integer to each quotient; of two that are as near the even one,
-    as `round` has it.
-    """
+    """The nearest integer to each quotient; of two equally near the even one, as `round` has it."""
     quotient, rest = np.divmod(numerators, denominator)
     twice = 2 * rest
     up = (twice > denominator) | ((twice == denominator) & (quotient % 2 == 1))

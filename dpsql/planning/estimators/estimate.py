@@ -76,8 +76,9 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True)
 class PresenceEstimate:
-    """Whether a count is clearly above 0:
-    more than its noise explains. EVERY counts what speaks against it.
+    """Whether a count is clearly above 0: more than its noise explains.
+
+    EVERY counts what speaks against it.
     """
 
     count: int
@@ -125,7 +126,7 @@ def may_lack_rows(estimate: Estimate, cells: Sequence[NoisyCell]) -> bool:
 
 
 def too_few_rows(estimate: MeanEstimate | MomentEstimate) -> int:
-    """The greatest number of rows of which SQL makes the statistic NULL."""
+    """The greatest number of rows for which SQL makes the statistic NULL."""
     return int(isinstance(estimate, MomentEstimate) and estimate.statistic in OF_SAMPLES)
 
 
@@ -135,11 +136,11 @@ def interval(
     wide: float | None = None,
     law: NoiseLaw = GAUSSIAN,
 ) -> ConfidenceInterval | None:
-    """Where the clipped aggregate lies with the plan's confidence: exact for one cell,
-    Fieller's for ratios.
+    """The interval of the clipped aggregate with the plan's confidence.
 
-    A truth value has none. An average that may lack rows has one all the same, for the price of a
-    better answer. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
+    It is exact for one cell, and Fieller's for ratios. A truth value has none. An average that may
+    lack rows has one all the same, for the price of a better answer. ``wide`` is the half-width of
+    a shifted sum, if the law of its noise is known.
     """
     match estimate:
         case SingleCell(cell=cell):
@@ -163,8 +164,9 @@ def interval(
 def mean_interval(
     estimate: MeanEstimate, above: LinearForm, below: LinearForm
 ) -> ConfidenceInterval:
-    """Where an average lies whose total and count are these forms: Fieller's set,
-    within its bounds.
+    """The interval of an average from the forms of its total and its count.
+
+    It is Fieller's set, within the bounds of the average.
     """
     middle = float(estimate.middle)
     end = float(estimate.reach)
@@ -191,10 +193,10 @@ def linear(
 def simulated(
     estimate: Estimate, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction]
 ) -> NDArray[np.float64]:
-    """The aggregate's value on many draws of the cells at once,
-    for intervals of expressions over aggregates.
+    """The aggregate's value on many draws of the cells at once.
 
-    NULL is NaN and true is 1; ``halves`` are the half-widths of the cells' noise.
+    It serves intervals of expressions over aggregates. NULL is NaN and true is 1; ``halves`` are
+    the half-widths of the cells' noise.
     """
     match estimate:
         case SingleCell(cell=cell):
@@ -219,9 +221,7 @@ MANY_STEPS = 20
 
 @dataclass(frozen=True)
 class CellNoise:
-    """The noise of each cell of a core, in steps,
-    and the size of one step in the unit of the cell's data.
-    """
+    """The noise of each cell of a core, in steps, and the size of a step in its data's unit."""
 
     noises: tuple[Mechanism, ...]
     steps: tuple[Fraction, ...]
@@ -234,9 +234,7 @@ class CellNoise:
         )
 
     def sum_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
-        """Half the width of the interval of a weighted sum of cells,
-        which are named by their places.
-        """
+        """Half the width of the interval of a weighted sum of cells, which are named by index."""
         terms = [
             NoiseTerm(self.noises[cell], weight * self.steps[cell])
             for cell, weight in weights.items()
@@ -244,8 +242,9 @@ class CellNoise:
         return sum_half_width(terms, confidence)
 
     def coarse_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float | None:
-        """The same where the noise of some cell has few steps;
-        None where all have so many that `law` tells it, too.
+        """The half-width of `sum_half_width` if the noise of some cell has few steps.
+
+        None if all have so many that `law` tells it, too.
         """
         if all(self.noises[cell].half_width(confidence) >= MANY_STEPS for cell in weights):
             return None
@@ -263,8 +262,9 @@ class CellNoise:
 def cell_weights(
     estimate: Estimate | QuantileEstimate | FrequencyEstimate,
 ) -> Mapping[int, Fraction] | None:
-    """How often each cell is in an estimate, by the cell's place;
-    None where the estimate is no sum of cells.
+    """The factor of each cell in an estimate, by the cell's index.
+
+    None if the estimate is no sum of cells.
     """
     match estimate:
         case SingleCell(cell=cell):

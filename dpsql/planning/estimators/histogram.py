@@ -1,5 +1,4 @@
-"""Histograms: the mechanism that measures one,
-and the frequencies and chosen quantiles that are read off it.
+"""Histograms: their mechanisms, and the frequencies and chosen quantiles that are read off them.
 
 Proved in ``docs/proofs/frequencies.md`` and ``docs/proofs/quantiles.md``.
 """
@@ -86,8 +85,9 @@ ABSENT_SHOWN = Fraction(1, 20)
 def read(
     frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction
 ) -> object:
-    """What is released of noisy counts, one for each value;
-    a value is present from the count ``least`` on.
+    """The released reading of noisy counts, one for each value.
+
+    A value is present from the count ``least`` on.
     """
     if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
@@ -99,8 +99,9 @@ def read(
 
 
 def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
-    """The present values in their order, joined; None where there is none,
-    as SQL has it of no rows.
+    """The present values in their order, joined.
+
+    None if there is none, as SQL has it for no rows.
     """
     values: list[Any] = [frequent.values[index] for index in present]
     texts = [
@@ -111,8 +112,9 @@ def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
 
 
 def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
-    """The least noisy count of a present value:
-    noise alone seldom reaches it for any of so many values.
+    """The least noisy count of a present value.
+
+    Noise alone seldom reaches it for any of so many values.
     """
     assert isinstance(histogram.mechanism, TreeMechanism)
     return (
@@ -152,8 +154,9 @@ HistogramMechanism: TypeAlias = (
 
 @dataclass(frozen=True)
 class MeasuredHistogram:
-    """One list of counts a group: how a unit's contribution to it is bounded,
-    and the mechanism that reads it.
+    """One list of counts for each group.
+
+    It has the bounds of a unit's contribution to it, and the mechanism that reads it.
     """
 
     contribution: Contribution
@@ -168,11 +171,10 @@ def measured_histogram(
     epsilon: Fraction,
     share: Fraction,
 ) -> MeasuredHistogram:
-    """The histogram with the mechanism that is the more exact for all that is asked of it,
-    at the same price.
+    """The histogram with the mechanism that answers all that is asked of it most exactly.
 
-    Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as
-    fine as is of use at the price.
+    All mechanisms are compared at the same price. If quantiles are chosen, bins are as fine as
+    whole numbers, days and seconds ask for; else as fine as is of use at the price.
     """
     targets = _targets(asked)
     most = _most(contribution, asked)
@@ -196,8 +198,9 @@ def measured_histogram(
 
 
 def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
-    """The rank at which a quantile lies; None where it is an end of the data,
-    which has no rank to aim at.
+    """The rank at which a quantile lies.
+
+    None if it is an end of the data, which has no rank to aim at.
     """
     share = (1 - fraction if ranks.descending else fraction).limit_denominator(FINEST)
     if ranks.edge or not 0 < share < 1:
@@ -289,9 +292,7 @@ class ChosenQuantiles:
         return self._bins.axis
 
     def values(self, ranks: Ranks) -> tuple[Fraction, ...]:
-        """The value at each rank, always within the bounds:
-        the middle of a bin that is more than one.
-        """
+        """The value at each rank, within the bounds; for a bin of several values its middle."""
         return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
 
     def curves(self, ranks: Ranks) -> QuantileCurves:

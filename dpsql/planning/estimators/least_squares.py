@@ -1,7 +1,6 @@
-"""Weighted least squares over groups of one population measured at several levels,
-and the noise of their sums.
+"""Weighted least squares over groups of one population measured at several levels.
 
-Proved in ``docs/proofs/cube.md``.
+Also the noise of their sums. Proved in ``docs/proofs/cube.md``.
 """
 
 from __future__ import annotations
@@ -32,9 +31,7 @@ LEAST_SHARE: Final = 1e-8
 
 @dataclass(frozen=True)
 class MeasuredLevel:
-    """One level: to which of its groups each group of the finest level belongs,
-    their noisy numbers, their variance.
-    """
+    """One level: the group of each group of the finest level, noisy numbers and their variance."""
 
     group: PlaceArray
     numbers: FloatArray
@@ -42,11 +39,11 @@ class MeasuredLevel:
 
 
 def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLevel]) -> FloatArray:
-    """The numbers of the finest level for which the squared errors at all levels,
-    over their variances, are least.
+    """The numbers of the finest level that fit all levels best.
 
-    What a coarser group holds is then the sum of these numbers over its groups: an estimate of the
-    least variance among all linear ones without bias.
+    The sum of the squared errors at all levels, over their variances, is least. The number of a
+    coarser group is then the sum of these numbers over its groups: an estimate of the least
+    variance among all linear ones without bias.
 
     >>> total = MeasuredLevel(np.array([0, 0]), np.array([16.0]), 1.0)
     >>> consistent(np.array([4.0, 6.0]), 1.0, [total]).tolist()
@@ -70,8 +67,9 @@ def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLev
 def comparable(
     variance: float, levels: Sequence[MeasuredLevel]
 ) -> tuple[float, list[MeasuredLevel]]:
-    """The variance of the finest level and the levels,
-    no variance below `LEAST_SHARE` of the largest.
+    """The variance of the finest level and the levels, with variances raised to comparable size.
+
+    None is below `LEAST_SHARE` of the largest.
 
     >>> comparable(1e-100, [MeasuredLevel(np.array([0]), np.array([1.0]), 1.0)])[0]
     1e-08
@@ -84,9 +82,7 @@ def comparable(
 
 @dataclass(frozen=True)
 class SumVariance:
-    """The variance of a consistent sum,
-    and the sum of the squares of the parts of it that single noises have.
-    """
+    """The variance of a consistent sum, and the sum of squares of its parts from single noises."""
 
     variance: float
     single: float
@@ -162,8 +158,9 @@ DENSE = 400
 
 
 def cell_variance(plan: CorePlan, index: int, step: Fraction) -> float:
-    """The variance of a cell's noise in steps of that size:
-    the square of the noise itself may be no double.
+    """The variance of a cell's noise in steps of that size.
+
+    The square of the noise itself may be no double.
     """
     cell = plan.cells[index]
     spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
@@ -171,8 +168,9 @@ def cell_variance(plan: CorePlan, index: int, step: Fraction) -> float:
 
 
 def spread_half_width(spread: SumVariance, laplace: bool, confidence: float) -> float:
-    """Half the interval of a sum of noises: the normal one,
-    widened for Laplace noises by their fourth moment.
+    """Half the interval of a sum of noises.
+
+    It is the normal one, widened for Laplace noises by their fourth moment.
     """
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     wider = max(0.0, normal**3 - 3 * normal) / 8 * spread.single if laplace else 0.0

@@ -1,4 +1,4 @@
-"""Linear forms in noisy cells: how far noise may have moved them, and where a ratio of two lies.
+"""Linear forms in noisy cells: how far noise may have moved them, and the interval of a ratio.
 
 Proved in ``docs/proofs/forms.md``.
 """
@@ -29,11 +29,10 @@ FROM_ZERO: ConfidenceInterval = (0.0, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class NoiseLaw:
-    """How independent noises add up: the half-width of a sum as a multiple of the hypotenuse of
-    those of its parts.
+    """How independent noises add up, as a factor on the hypotenuse of their half-widths.
 
-    It is 1 where one part is all, ``pair`` where two are as large,
-    and ``many`` where there are very many.
+    The half-width of a sum is the hypotenuse of those of its parts, times this factor. It is 1 if
+    one part is all, ``pair`` if two are as large, and ``many`` if there are very many.
     """
 
     pair: float = 1.0
@@ -51,8 +50,9 @@ class NoiseLaw:
         return self.at(1 - sum((half / hypotenuse) ** 4 for half in halves))
 
     def at(self, shared: Numbers) -> Numbers:
-        """The factor for a share that lies in no single part: 0 if one part is all,
-        1/2 if two are as large.
+        """The factor for a share that lies in no single part.
+
+        The share is 0 if one part is all, 1/2 if two are as large.
         """
         bend = 4 * self.pair - 2 * (1 + self.many)
         return 1 + (self.many - 1) * shared + bend * shared * (1 - shared)
@@ -83,12 +83,11 @@ def laplace(confidence: float) -> NoiseLaw:
 
 @dataclass(frozen=True, slots=True)
 class LinearForm:
-    """A linear combination of noisy cells: its value,
-    and by how much each cell's half-width of noise moves it.
+    """A linear combination of noisy cells: its value, and how much the noise of each cell moves it.
 
-    What it stands for may be larger by up to ``lost_above``, or smaller by up to ``lost_below``,
-    because it is only nearly linear; both are squares of what noise moves, and reach these bounds
-    where noise reaches its half-widths.
+    ``moved`` is for each cell's half-width of noise. What it stands for may be larger by up to
+    ``lost_above``, or smaller by up to ``lost_below``, because it is only nearly linear; both are
+    squares of what noise moves, and reach these bounds when noise reaches its half-widths.
     """
 
     value: float
@@ -143,8 +142,9 @@ class LinearForm:
 
 
 def reach(half: float, lost: float) -> float:
-    """The largest c·half + (1 − c²)·lost with c from 0 to 1:
-    noise that does the one does less of the other.
+    """The largest c·half + (1 − c²)·lost with c from 0 to 1.
+
+    Noise that does the one does less of the other.
     """
     return half if 2 * lost <= half else lost + half * half / (4 * lost)
 
@@ -160,10 +160,10 @@ def fieller(
 
 
 def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> ConfidenceInterval:
-    """Fieller's set: the θ within two ends for which above − θ·below is within its own noise,
-    from its least to its greatest.
+    """Fieller's set within two ends: the θ for which above − θ·below is within its own noise.
 
-    ``below`` is the noisy value of something that is not negative.
+    It reaches from the least to the greatest of them. ``below`` is the noisy value of something
+    that is not negative.
     """
     t = above.value
     n = below.value

@@ -1,4 +1,4 @@
-"""Where a statistic of moments lies, given how far noise may have moved each of the sums behind it.
+"""Intervals of statistics of moments, given how far noise may have moved each of their sums.
 
 Proved in ``docs/proofs/moments.md``.
 """
@@ -41,8 +41,9 @@ class CentredForms:
 
 
 def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> CentredForms:
-    """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)²,
-    Σ(x − u)(y − v) about the noisy means u, v.
+    """Count, totals and centred sums about the noisy means u, v.
+
+    The centred sums are Σ(x − u)², Σ(y − v)² and Σ(x − u)(y − v).
     """
 
     def form(index: int, *reaches: Fraction) -> LinearForm:
@@ -141,8 +142,9 @@ def moment_interval(
 
 
 def _correlation(centred_forms: CentredForms) -> ConfidenceInterval:
-    """Fieller's interval for the product over the root of both squares,
-    which is taken as linear near its value.
+    """Fieller's interval for the product over the root of both squares.
+
+    The root is taken as linear near its value.
     """
     x = _known(centred_forms.square_x)
     y = _known(centred_forms.square_y)
@@ -155,8 +157,9 @@ def _correlation(centred_forms: CentredForms) -> ConfidenceInterval:
 
 
 def _intercept(moment: MomentEstimate, centred_forms: CentredForms) -> ConfidenceInterval:
-    """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)²,
-    linear near its value.
+    """The interval of ȳ − b·x̄.
+
+    It is the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)², linear near its value.
     """
     x = moment.x
     y = moment.pair[0]

@@ -1,7 +1,6 @@
-"""Statistics of moments: variances, covariances, correlations and regressions,
-read off noisy centred sums.
+"""Statistics of moments: variances, covariances, correlations and regressions.
 
-Proved in ``docs/proofs/moments.md``.
+They are read off noisy centred sums. Proved in ``docs/proofs/moments.md``.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ OF_SAMPLES: Final = frozenset({Statistic.VAR_SAMP, Statistic.STDDEV_SAMP, Statis
 
 @dataclass(frozen=True, slots=True)
 class CentredVariable:
-    """Where the sums of one variable are measured, from the middle of its bounds;
-    values lie within ``middle ± reach``.
+    """The cells of one variable's sums, which are measured from the middle of its bounds.
 
-    ``squares`` is None where the statistic needs no squares. Their cell, too, counts from the
-    middle of what a square may be: ``square_middle`` for each row is missing in it.
+    Values lie within ``middle ± reach``. ``squares`` is None if the statistic needs no squares.
+    Their cell, too, counts from the middle of what a square may be: ``square_middle`` for each row
+    is missing in it.
     """
 
     total: int
@@ -42,19 +41,16 @@ class CentredVariable:
 
     @property
     def half(self) -> float:
-        """``square_middle`` where the variable is measured in units of ``reach``: a half,
-        up to rounding.
-        """
+        """``square_middle`` in units of ``reach`` squared: a half, up to rounding."""
         return float(self.square_middle / self.reach**2)
 
 
 @dataclass(frozen=True, slots=True)
 class MomentEstimate:
-    """A statistic of ``x``, or of the pairs of ``y`` and ``x``;
-    ``count`` is the number of rows that have both.
+    """A statistic of ``x``, or of the pairs of ``y`` and ``x``.
 
-    ``product_middle`` for each row is missing in the cell of products:
-    it is not 0 where both are one expression.
+    ``count`` is the number of rows that have both. ``product_middle`` for each row is missing in
+    the cell of products: it is not 0 if both are one expression.
     """
 
     statistic: Statistic
@@ -72,8 +68,9 @@ class MomentEstimate:
 
 
 def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEstimate:
-    """The statistic with the cells that it needs;
-    those of pairs are of the rows in which both have a value.
+    """The statistic with the cells that it needs.
+
+    Cells of pairs are of the rows in which both have a value.
     """
     if aggregate.other is None:
         assert aggregate.argument is not None
@@ -116,8 +113,9 @@ def _variable(
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Count, means, variances and covariance in units of the variables' reaches,
-    each kept where it can lie.
+    """Count, means, variances and covariance in units of the variables' reaches.
+
+    Each is kept within its possible range.
     """
 
     count: FloatArray
@@ -129,11 +127,11 @@ class Moments:
 
 
 def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
-    """The moments that the cells tell, for as many draws of the cells as there are.
+    """The moments for as many draws of the cells as there are.
 
-    A count below 1 is taken for 1. Where a mean is u, a variance lies between 0 and 1 − u², and a
-    covariance within the root of the product of two variances; without squares, of their greatest
-    values.
+    A count below 1 is taken for 1. If a mean is u, a variance lies between 0 and 1 − u². A
+    covariance lies within the root of the product of two variances; without squares, of their
+    greatest values.
     """
     count = np.maximum(cells[moment.count], 1.0)
     mean_x, variance_x = _mean_and_variance(moment.x, count, cells)
@@ -164,7 +162,7 @@ def _mean_and_variance(
 
 
 def statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray:
-    """The statistic on every draw; NaN where a variance that it divides by is 0."""
+    """The statistic on every draw; NaN if a variance that it divides by is 0."""
     with np.errstate(all="ignore"):
         return _statistic(moment, cells)
 
@@ -227,5 +225,5 @@ def _slope(moments_: Moments) -> FloatArray:
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """The ratio, NaN where it has none."""
+    """The ratio; NaN if the divisor is not above 0."""
     return np.divide(above, below, out=np.full_like(below, np.nan), where=below > 0)

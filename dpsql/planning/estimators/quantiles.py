@@ -28,8 +28,9 @@ LEAST_EVIDENCE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class RankNoise:
-    """How noise moves the ranks of the edges between a node's children,
-    in variances of a node's noise.
+    """How noise moves the ranks of the edges between a node's children.
+
+    It is measured in variances of a node's noise.
     """
 
     children: int
@@ -39,7 +40,7 @@ class RankNoise:
     above: tuple[float, float, float] | None = None
 
     def covariance(self, first: int, second: int) -> float:
-        """That of two edges, the first not behind the second.
+        """The covariance of two edges; the first is not after the second.
 
         >>> RankNoise(4, 0.5).covariance(1, 1), RankNoise(4, 1.0).covariance(1, 1)
         (1.0, 3.0)
@@ -117,8 +118,9 @@ QuantileCurves: TypeAlias = tuple[QuantileCurve, ...]
 
 
 class NoisyDistribution:
-    """One group's noisy distribution, in rows: ranks go in, values come out;
-    it does not outlive the release.
+    """One group's noisy distribution, in rows: ranks go in, values come out.
+
+    It does not outlive the release.
     """
 
     def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
@@ -140,10 +142,10 @@ class NoisyDistribution:
         return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
 
     def interval(self, fraction: Fraction, ranks: Ranks) -> tuple[Fraction, Fraction]:
-        """Where the quantile of the clipped rows lies with at least the plan's confidence.
+        """The interval of the quantile of the clipped rows, with at least the plan's confidence.
 
-        Rows beyond the last detectable one are unknown,
-        so that of MIN and MAX goes on to the declared bound.
+        Rows beyond the last detectable one are unknown, so that of MIN and MAX goes on to the
+        declared bound.
         """
         fraction = 1 - fraction if ranks.descending else fraction
         target, half = float(fraction) * self._counted, self._half(ranks.edge)
@@ -229,7 +231,8 @@ class NoisyDistribution:
     def _descend(
         self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False
     ) -> CumulativeBin:
-        """The leaf that is reached by choosing a child on each level;
+        """The leaf that is reached by choosing a child on each level.
+
         ``smooth`` counts never fall.
         """
         tree = self._noisy.tree
@@ -249,8 +252,9 @@ class NoisyDistribution:
         return CumulativeBin(start, before, after)
 
     def _children(self, level: int, start: int, total: float | None = None) -> list[float]:
-        """The cumulative counts of a node's children,
-        which add up to the node's own count where that is given.
+        """The cumulative counts of a node's children.
+
+        They add up to the node's own count if that is given.
         """
         counts = [count * self._step for count in self._noisy.children(level, start)]
         missing = 0.0 if total is None or level == 1 else (total - sum(counts)) / len(counts)
@@ -266,8 +270,7 @@ class NoisyDistribution:
         return len(counts) - 1 - self._first_evident(counts[::-1], level)
 
     def _first_evident(self, counts: list[float], level: int) -> int:
-        """The first child whose own count, or the sum of the counts up to it,
-        is more than noise explains.
+        """The first child whose own count, or the sum up to it, is more than noise explains.
 
         The last child if there is none.
         """
@@ -285,11 +288,10 @@ class NoisyDistribution:
 
 
 def _sum_deviations(children: int, level: int) -> list[float]:
-    """At most the deviations of the sums of the first 1, 2, … children of a node,
-    in those of one node's noise.
+    """At most the deviations of the sums of the first 1, 2, … children of a node.
 
-    The children of the topmost level are independent. Others add up to the count of their parent,
-    whose noise is no more than that of a node.
+    They are in deviations of one node's noise. The children of the topmost level are independent.
+    Others add up to the count of their parent, whose noise is no more than that of a node.
 
     >>> _sum_deviations(4, 1), [round(each**2, 4) for each in _sum_deviations(4, 2)]
     ([1.0, 1.4142135623730951, 1.7320508075688772, 2.0], [0.8125, 1.25, 1.3125, 1.0])
@@ -305,8 +307,9 @@ def _sum_deviations(children: int, level: int) -> list[float]:
 
 
 def _monotone(sums: list[float]) -> list[float]:
-    """The sums as a line that never falls and stays between its ends:
-    the middle of the least one above and below.
+    """The sums as a line that never falls and stays between its ends.
+
+    It is the middle of the least such line above and the greatest below.
     """
     rising = list(accumulate(sums, max))
     falling = list(accumulate(reversed(sums), min))[::-1]
@@ -316,12 +319,12 @@ def _monotone(sums: list[float]) -> list[float]:
 
 
 def _first(numbers: list[float], holds: Callable[[float], bool]) -> int:
-    """The first place where it holds; the last place where it never does."""
+    """The first index at which it holds; the last index if it never does."""
     return next((index for index, number in enumerate(numbers) if holds(number)), len(numbers) - 1)
 
 
 def _last(numbers: list[float], holds: Callable[[float], bool]) -> int:
-    """The last place where it holds; the first where it never does."""
+    """The last index at which it holds; the first if it never does."""
     return next((index for index in reversed(range(len(numbers))) if holds(numbers[index])), 0)
 
 
@@ -353,9 +356,7 @@ def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
 
 
 def date_ends(curve: QuantileCurve, sql_type: str) -> tuple[date, date]:
-    """The interval of a quantile of dates or timestamps:
-    the whole steps of the type that it goes into.
-    """
+    """The interval of a quantile of dates or timestamps: the whole steps of the type around it."""
     low, _, high = curve.points
     step = _STEPS[sql_type]
     first, last = dates(

@@ -1,7 +1,6 @@
-"""How exact an average or a statistic of moments would be in a typical group,
-before anything is measured.
+"""The expected error of an average or a statistic of moments in a typical group.
 
-Proved in ``docs/proofs/moments.md``.
+It is known before anything is measured. Proved in ``docs/proofs/moments.md``.
 """
 
 from __future__ import annotations
@@ -64,7 +63,8 @@ def even_half_width(
 
 
 def _even_square(variable: CentredVariable) -> Fraction:
-    """What a row adds to the cell of squares on average, where values spread evenly:
-    a third of the reach squared.
+    """What a row adds to the cell of squares on average if values spread evenly.
+
+    That is a third of the reach squared.
     """
     return variable.reach**2 / 3 - variable.square_middle

@@ -1,5 +1,4 @@
-"""What `dpsql.planning.estimators.estimate` reads off the noisy cells of one row,
-for all rows at once.
+"""The readings of `dpsql.planning.estimators.estimate` for all rows at once.
 
 Proved in ``docs/proofs/estimate.md``.
 """
@@ -96,8 +95,9 @@ class _Quotients(NamedTuple):
 def _sum_of(
     parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = Fraction(0)
 ) -> _Quotients | None:
-    """The sum of columns, each times its factor, and a constant;
-    None where it is beyond the integers of a double.
+    """The sum of columns, each times its factor, and a constant.
+
+    None if it is beyond the integers of a double.
     """
     steps = [column.step * factor for column, factor in parts]
     denominator = lcm(constant.denominator, *(step.denominator for step in steps))
@@ -196,10 +196,10 @@ def ratios(
     law: NoiseLaw,
     reach: float,
 ) -> tuple[_Doubles, _Doubles]:
-    """Fieller's set of each above/below within ± reach, from its least to its greatest,
-    as `linear_forms.ratio` has it.
+    """Fieller's set of each above/below within ± reach, as `linear_forms.ratio` has it.
 
-    The cells above and below have independent noises of these half-widths.
+    It reaches from the least to the greatest. The cells above and below have independent noises of
+    these half-widths.
     """
     with np.errstate(all="ignore"):  # where a is 0 nothing is read of what is divided by it
         theta = np.where(below != 0, above / below, 0.0)

@@ -1,3 +1,4 @@
-"""Which marginals a synopsis measures, and with how much of its price each
-(``docs/proofs/synopsis.md``).
+"""The marginals that a synopsis measures, and the part of its price for each.
+
+See ``docs/proofs/synopsis.md``.
 """

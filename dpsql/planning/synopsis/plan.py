@@ -1,5 +1,4 @@
-"""What a synopsis measures: marginals of its keys, each with its part of the price,
-and how exact queries of them are.
+"""The plan of a synopsis: marginals of its keys, their parts of the price, and errors of queries.
 
 A query's variance is 1 / Σ precision · weight, over the marginals that tell it. The sum of the
 logarithms of the variances is convex in the weights. ResidualPlanner (Xiao, He, Zhang, Kifer: An
@@ -61,11 +60,10 @@ def least_variances(
 def variances(
     precisions: NDArray[np.float64], weights: NDArray[np.float64], power: int, most: int
 ) -> NDArray[np.float64]:
-    """The variance of each query, where at most so many estimates are combined:
-    the ``most`` exact ones.
+    """The variance of each query from the ``most`` most exact of its estimates.
 
-    The precision of a marginal grows with its weight (``power`` 1,
-    Gaussian noise) or with its square (2, Laplace).
+    The precision of a marginal grows with its weight (``power`` 1, Gaussian noise) or with its
+    square (2, Laplace).
     """
     combined = np.sort(precisions * weights**power, axis=1)[:, -most:]
     with np.errstate(divide="ignore"):
@@ -80,10 +78,10 @@ def chosen_weights(
     power: int,
     most: int,
 ) -> tuple[Fraction, ...]:
-    """Weights with the sum 1, by which no query has a variance above its bound,
-    which the ``separate`` weights keep.
+    """Weights with the sum 1 by which no query has a variance above its bound.
 
-    A marginal that tells two queries three quarters as well as each one's own is measured alone:
+    The ``separate`` weights keep the bounds. A marginal that tells two queries three quarters as
+    well as each one's own is measured alone:
 
     >>> three = np.array([[1.0, 0.0, 0.75], [0.0, 1.0, 0.75]])
     >>> chosen = chosen_weights(three, np.array([0.5, 0.5, 0.0]), np.full(2, 2.0), np.ones(2), 1, 4)
@@ -119,8 +117,10 @@ def _within(
     most: int,
     loss: int,
 ) -> tuple[Fraction, ...]:
-    """Weights that keep the bounds: queries above theirs get more importance,
-    the rest is mixed in.
+    """Weights that keep the bounds.
+
+    Queries above their bound get more importance. The separate weights are mixed in until all are
+    kept.
     """
     for _ in range(ROUNDS):
         weights = least_variances(precisions, importance, loss)
@@ -141,8 +141,9 @@ def _within(
 def _rounded_to_grain(
     weights: NDArray[np.float64], grain: Fraction = GRAIN
 ) -> tuple[Fraction, ...]:
-    """The weights as multiples of the grain, whose sum is 1:
-    the largest takes what rounding leaves.
+    """The weights as multiples of the grain with the sum 1.
+
+    The largest takes the rest of rounding.
     """
     rounded = [Fraction(round(weight / float(grain))) * grain for weight in weights]
     largest = max(range(len(rounded)), key=rounded.__getitem__)
@@ -152,11 +153,10 @@ def _rounded_to_grain(
 
 @dataclass(frozen=True)
 class Marginal:
-    """A core that a synopsis may measure: its plan at the whole price,
-    and the view and the groups that it would have.
+    """A core that a synopsis may measure: its plan at the whole price, its view and its groups.
 
-    ``keys`` and ``measures`` are the places of its own among those of the synopsis;
-    None for a statement's own core.
+    ``keys`` and ``measures`` are the indices of its own among those of the synopsis; None for a
+    statement's own core.
     """
 
     plan: CorePlan
@@ -168,11 +168,11 @@ class Marginal:
 
 @dataclass(frozen=True)
 class WorkloadQuery:
-    """A cell of a statement that a synopsis is bought for:
-    its variance at the whole price by each marginal.
+    """A cell of a statement that a synopsis is bought for.
 
-    A variance is infinite where the marginal does not tell the cell. ``own`` is the variance of a
-    purchase of the statement alone, at the whole price.
+    It has its variance at the whole price by each marginal. A variance is infinite if the marginal
+    does not tell the cell. ``own`` is the variance of a purchase of the statement alone, at the
+    whole price.
     """
 
     statement: int
@@ -190,11 +190,10 @@ class MeasuredPart:
 
 @dataclass(frozen=True)
 class ExpectedError:
-    """How large the noise of a statement is, as a standard deviation,
-    beside that of its purchase for an equal part.
+    """The noise of a statement as a standard deviation, by the synopsis and by a separate purchase.
 
-    Both are multiples of the noise of a purchase at the whole price:
-    the root of the mean over its cells.
+    The purchase is for an equal part. Both are multiples of the noise of a purchase at the whole
+    price: the root of the mean over its cells.
     """
 
     statement: int
@@ -204,9 +203,7 @@ class ExpectedError:
 
 @dataclass(frozen=True)
 class SynopsisPlan:
-    """A synopsis before it is charged: the plan that measures all of its marginals,
-    and what they are.
-    """
+    """A synopsis before it is charged: the plan that measures its marginals, and what they are."""
 
     plan: Plan
     parts: tuple[MeasuredPart, ...]
@@ -216,7 +213,7 @@ class SynopsisPlan:
 def matched_cell(
     core: NormalCore, cell: NormalCell, rows: int, view: StoredView
 ) -> tuple[CellMatch, float] | None:
-    """How a view tells a cell, with the variance of one group's part of it; None where it does not.
+    """How a view tells a cell, with the variance of one group's part of it; None if it does not.
 
     A sum from the middle of the bounds is told by the sum and the count, and the other way round.
     """
@@ -237,15 +234,17 @@ def matched_cell(
 
 
 def scale(noise: Mechanism, step: Fraction) -> float:
-    """The variance of the continuous law of the noise: above 0,
-    and in proportion to a power of its price.
+    """The variance of the continuous law of the noise.
+
+    It is above 0, and in proportion to a power of its price.
     """
     return noise.continuous_variance * float(step) ** 2
 
 
 def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fraction) -> CorePlan:
-    """The core at a share of the price, which its cells split as they do;
-    its groups need no evidence.
+    """The core at a share of the price, which its cells split as before.
+
+    Its groups need no evidence.
     """
     prices = [_price(cell) for cell in core.cells]
     total = sum(prices, Fraction(0))
@@ -275,13 +274,12 @@ def synopsis_plan(
     privacy: Privacy,
     most: int,
 ) -> SynopsisPlan:
-    """The plan that measures the marginals at the price of ``base``,
-    whose parts are chosen for the queries.
+    """The plan that measures the marginals at the price of ``base``, with parts for the queries.
 
     Args:
         base: The plan of one of the marginals.
-        separate: The parts that the marginals have where each statement is bought for an equal
-            part. It decides where there are queries; else it is what is measured.
+        separate: The parts that the marginals have if each statement is bought for an equal
+            part. With queries it guides the choice; without any it is what is measured.
         most: How many estimates of one number an answer combines at most.
     """
     shares = tuple(separate)

@@ -1,7 +1,7 @@
-"""The marginals that a synopsis may measure for a workload,
-and how exact each makes the workload's queries.
+"""The marginals that a synopsis may measure for a workload.
 
-Decided from plans alone. Proved in ``docs/proofs/synopsis.md``.
+Also how exact each makes the workload's queries. Decided from plans alone. Proved in
+``docs/proofs/synopsis.md``.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class _Asked:
 
 @dataclass
 class SynopsisWorkload:
-    """The statements of a synopsis while its marginals are found. ``plan`` plans that of some keys
-    and measures.
+    """The statements of a synopsis while its marginals are found.
+
+    ``plan`` makes the plan of some keys and measures.
     """
 
     keys: int
@@ -72,8 +73,9 @@ class SynopsisWorkload:
         return self.of(frozenset(range(self.keys)))
 
     def of(self, keys: frozenset[int], measures: tuple[int, ...] | None = None) -> Marginal:
-        """The marginal of the keys and the measures in these places;
-        of all measures where none are named.
+        """The marginal of the keys and the measures with these indices.
+
+        It is of all measures if none are named.
         """
         chosen = tuple(range(self.measures)) if measures is None else measures
         if (keys, chosen) not in self._known:
@@ -88,8 +90,7 @@ class SynopsisWorkload:
     def candidates(
         self, plans: Sequence[Plan]
     ) -> tuple[list[Marginal], list[WorkloadQuery], list[Fraction]]:
-        """The marginals that may be measured, the queries of the statements,
-        and the parts of separate purchases.
+        """The possible marginals, the statements' queries, and the parts of separate purchases.
 
         Each set of keys may be measured with all measures, and with each alone. A statement that
         the marginal of all keys does not tell is measured by itself.
@@ -171,8 +172,9 @@ class SynopsisWorkload:
         )
 
     def _summed(self, cell_match: CellMatch, needed: frozenset[int]) -> float:
-        """The most groups of the marginal that one asked group is the sum of;
-        all where the keys are not listed.
+        """The most groups of the marginal that one asked group is the sum of.
+
+        All groups if the keys are not listed.
         """
         keys = self._listed[needed]
         plain = {key.name for key in cell_match.keys if isinstance(key, ColumnRef)}
@@ -191,9 +193,7 @@ class SynopsisWorkload:
 
 
 def _matched(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | None:
-    """How a marginal tells a cell, and the variance of one group's part of it;
-    None where it does not.
-    """
+    """How a marginal tells a cell, and the variance of one group's part; None if it does not."""
     if family_digest(asked.core.core) != family_digest(marginal.plan.core):
         return None
     return matched_cell(asked.normal, asked.cell, asked.rows, marginal.view)

@@ -1,3 +1,1 @@
-"""The plan of a synthetic table: its columns as a model sees them,
-and the mechanisms that measure its marginals.
-"""
+"""The plan of a synthetic table: its columns in the model, and the mechanisms of its marginals."""

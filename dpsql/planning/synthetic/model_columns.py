@@ -1,5 +1,4 @@
-"""The columns of a synthetic table as a model has them: a few values each,
-or bins within public bounds.
+"""The columns of a synthetic table as a model has them: a few values, or bins within public bounds.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -28,8 +27,9 @@ _SECONDS = 86_400
 
 @dataclass(frozen=True)
 class ModelColumn:
-    """One column: its ``name`` in the synthetic table,
-    the ``source`` column and what the owner declares of it.
+    """One column: its ``name`` in the synthetic table, the ``source`` column and its declaration.
+
+    The declaration is the owner's.
     """
 
     name: str
@@ -63,9 +63,7 @@ class ModelColumn:
 
     @cached_property
     def cuts(self) -> tuple[Fraction, ...]:
-        """The lower end of each bin, and the end behind the last one,
-        as points of the line of the type.
-        """
+        """The lower end of each bin, and the end after the last one, on the line of the type."""
         assert self.declared.bounds is not None
         low, high = map(_point, self.declared.bounds)
         step = self._step
@@ -83,16 +81,15 @@ class ModelColumn:
 
     @property
     def size(self) -> int:
-        """The number of places that a value may have; NULL, where the column may hold it,
-        has the last one.
+        """The number of places that a value may have.
+
+        If the column may hold NULL, NULL has the last one.
         """
         return self.bins + self.declared.nullable
 
     @property
     def key(self) -> str:
-        """The SQL by which a row's place is grouped: the column itself,
-        or the number of its bin.
-        """
+        """The SQL by which a row's place is grouped: the column, or the number of its bin."""
         name = f'"{self.source}"'
         if self.values is not None:
             return name
@@ -119,8 +116,9 @@ class ModelColumn:
         return self._places[key]
 
     def drawn(self, places: NDArray[np.int64], random: np.random.Generator) -> list[object]:
-        """A value for each place: the declared one, or one of the bin,
-        all of its values equally likely.
+        """A value for each place: the declared one, or one of the bin.
+
+        All values of a bin are equally likely.
         """
         if self.values is not None:
             listed = [*self.values, None]
@@ -133,8 +131,9 @@ class ModelColumn:
         ]
 
     def _within(self, low: Fraction, high: Fraction, fraction: float) -> object:
-        """The value at a part of the way from one end of a bin to the other,
-        which it does not reach.
+        """The value at a part of the way from one end of a bin to the other.
+
+        It does not reach the other end.
         """
         if self._step is None:
             return float(low) + (float(high) - float(low)) * fraction

@@ -1,5 +1,4 @@
-"""The plan of a synthetic table: which marginals are read and measured, with which noise,
-at which price.
+"""The plan of a synthetic table: the marginals that are read and measured, their noise and price.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -43,13 +42,12 @@ MOST_COLUMNS = 12
 
 @dataclass(frozen=True)
 class SyntheticPlan:
-    """What is read, chosen and measured for a synthetic table;
-    `cost` is that of all mechanisms together.
+    """Everything that is read, chosen and measured for a synthetic table.
 
-    ``reading`` has a core for each column and then one for each pair of columns. ``alone`` is the
-    noise of a column's counts, ``together`` that of a pair's. ``rounds`` tells how many pairs are
-    measured in each round, each of which ``choice`` chooses; None where all pairs are measured.
-    Counts are in steps of ``step``.
+    `cost` is that of all mechanisms together. ``reading`` has a core for each column and then one
+    for each pair of columns. ``alone`` is the noise of a column's counts, ``together`` that of a
+    pair's. ``rounds`` tells how many pairs are measured in each round. ``choice`` chooses each of
+    them; None if all pairs are measured. Counts are in steps of ``step``.
     """
 
     reading: Plan
@@ -176,7 +174,7 @@ def _rounds(measured: int, chooses: bool) -> tuple[int, ...]:
 
 
 def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CorePlan:
-    """The core with its count of rows alone, of which a unit's part is held to a norm in L1."""
+    """The core with its count of rows alone, in which a unit's part is held to a norm in L1."""
     core: Core = draft.core
     return CorePlan(
         core,
@@ -191,8 +189,9 @@ def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CoreP
 
 
 def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanism:
-    """The noise of the counts of a marginal, which one unit moves by at most ``moved`` in L1,
-    and so in L2.
+    """The noise of the counts of a marginal.
+
+    One unit moves them by at most ``moved`` in L1, and so in L2.
     """
     if pure:
         return Laplace.priced(moved, price * share)
@@ -200,8 +199,9 @@ def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanis
 
 
 def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponential:
-    """The choice of a pair: one unit moves each score by at most ``moved``, up or down,
-    so two move apart by twice.
+    """The choice of a pair.
+
+    One unit moves each score by at most ``moved``, up or down, so two move apart by twice that.
     """
     if pure:
         return ExponentialMechanism.priced(2 * moved, price * share)
@@ -209,9 +209,7 @@ def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponen
 
 
 def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
-    """What the ledger notes of a synthetic table: the counts of each column, the choices,
-    and the counts of pairs.
-    """
+    """The ledger's note of a synthetic table: counts of columns, choices and counts of pairs."""
     step = str(plan.step)
     alone = f"counts of each of {len(plan.columns)} columns"
     cells: list[dict[str, object]] = [{"measures": alone, **noise_note(plan.alone), "step": step}]

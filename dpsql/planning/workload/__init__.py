@@ -1,5 +1,6 @@
-"""Statements that are fixed together before any of them is run,
-priced as one block (`docs/proofs/workload.md`).
+"""Statements that are fixed together before any of them is run, and priced as one block.
+
+See `docs/proofs/workload.md`.
 """
 
 from dpsql.planning.workload.block import Block

@@ -1,7 +1,6 @@
-"""A block: plans that are paid for together,
-the pairs of distributions that dominate their releases, and its theorem.
+"""A block: plans that are paid for together, the dominating pairs of their releases, its theorem.
 
-Proved in ``docs/proofs/workload.md``.
+A pair is one of distributions that dominate a release. Proved in ``docs/proofs/workload.md``.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from dpsql.schema import Schema
 
 
 def losses(plans: Iterable[Plan]) -> tuple[Loss, ...]:
-    """The pairs of all releases of the plans; Invalid where there is one without."""
+    """The pairs of all releases of the plans. Raises TheoremInvalid if one has none."""
     return tuple(loss for plan in plans for core in plan.cores for loss in _of_core(core))
 
 
@@ -72,8 +71,9 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
 
 
 def released_costs(core: CorePlan) -> list[Cost]:
-    """The cost of each of a core's releases, without the δ of its threshold:
-    all that the core costs, in parts.
+    """The cost of each of a core's releases, without the δ of its threshold.
+
+    They are all that the core costs, in parts.
     """
     costs = _known(core)
     total_cost = _whole(core)
@@ -136,7 +136,10 @@ class Block:
 
     @cached_property
     def cost(self) -> Cost:
-        """What the block costs; Invalid where the theorem does not hold for these plans."""
+        """The cost of the block.
+
+        Raises TheoremInvalid if the theorem does not hold for these plans.
+        """
         return self.theorem.block_cost(self, self.delta)
 
     @property
@@ -153,8 +156,9 @@ class Block:
 
     @property
     def largest_cost_of_a_unit(self) -> Cost:
-        """The most that the cores cost together which one unit can be in;
-        Invalid where that is not known.
+        """The most that the cores cost together which one unit can be in.
+
+        Raises TheoremInvalid if that is not known.
         """
         return parallel_cost(self.plans, self.schema)
 
@@ -165,11 +169,10 @@ class Block:
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
-        """What of the block's price each plan is, in the ε that statements are priced in,
-        in proportion to its own.
+        """Each plan's part of the block's price, in the ε that statements are priced in.
 
-        They add up to the block's ε where it has one;
-        where the plans' costs are added up they are the plans' own.
+        The parts are in proportion to the plans' own prices. They add up to the block's ε if it has
+        one. If the plans' costs are added up, the parts are the plans' own prices.
         """
         cost = self.cost
         alone = sum(self.costs, FREE)
@@ -206,10 +209,10 @@ def statements_of(written: str) -> tuple[str, ...]:
 
 
 def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
-    """The largest sum over the cores that may read one unit;
-    Invalid where no column parts the units.
+    """The largest sum over the cores that may read one unit.
 
-    Over the columns on which conditions are known it is the least.
+    It is the least of these over the columns on which conditions are known. Raises TheoremInvalid
+    if no column parts the units.
     """
     if schema.privacy.neighbours == "replace":
         raise TheoremInvalid(

@@ -39,16 +39,12 @@ _COMPARED = {
 
 @dataclass(frozen=True)
 class UnitConditions:
-    """What a core demands of its rows, where it reads columns that the unit determines;
-    by ``UNIT`` or table.column.
-    """
+    """What a core demands of the columns that the unit determines, by ``UNIT`` or table.column."""
 
     demanded: Mapping[str, tuple[tuple[ColumnRef, Expression], ...]]
 
     def admits(self, name: str, point: Point) -> bool:
-        """Whether rows of a unit with this value may be read;
-        True where nothing is said against it.
-        """
+        """Whether rows of a unit with this value may be read; True if no condition forbids it."""
         return all(
             True in _truth(condition, column, point)
             for column, condition in self.demanded.get(name, ())
@@ -56,8 +52,9 @@ class UnitConditions:
 
 
 def conditions(core: Core, schema: Schema) -> UnitConditions:
-    """The conditions of a core on the unit itself, and on columns of the unit's own table,
-    whose key is checked.
+    """The conditions of a core on the unit itself, and on columns of the unit's own table.
+
+    The key of that table is checked.
     """
     by_column: dict[str, list[tuple[ColumnRef, Expression]]] = {}
     for name, column, condition in _demanded(core.relation, core.unit, schema):
@@ -66,8 +63,9 @@ def conditions(core: Core, schema: Schema) -> UnitConditions:
 
 
 def determined(schema: Schema) -> bool:
-    """Whether the unit determines its own table's columns: one row for each unit,
-    a key that opening has checked.
+    """Whether the unit determines the columns of its own table.
+
+    It does if the table has one row for each unit, with a key that opening has checked.
     """
     return schema.tables[schema.unit_table].key == (schema.unit_column,)
 
@@ -122,8 +120,9 @@ def _demanded(
 
 
 def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool:
-    """Whether the column is a text of which a scan reads so few characters that longer ones may
-    become a constant's.
+    """Whether longer texts of the column may become a constant's.
+
+    They may if a scan reads only so few characters of the column.
     """
     characters = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
     texts = [literal.value for literal in _literals(condition) if isinstance(literal.value, str)]
@@ -133,8 +132,9 @@ def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool
 def _collect(
     relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]
 ) -> None:
-    """The conditions that every row fulfils, and what rows are made of:
-    nothing that an outer join may leave out.
+    """Collect the conditions that every row fulfils, and what rows are made of.
+
+    Nothing that an outer join may leave out is collected.
     """
     match relation:
         case Scan():
@@ -176,7 +176,7 @@ def _tied(unit: ColumnRef, known: Iterable[Expression]) -> set[tuple[str, str]]:
 
 
 def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
-    """All that the condition may be where the column has the value; more than it is, never less."""
+    """All truths that the condition may have for the column's value; too many, never too few."""
     match condition:
         case ColumnRef() if condition == column and column.type.kind == "boolean":
             return frozenset({point if isinstance(point, bool) else None})
@@ -252,7 +252,7 @@ def _literals(condition: Expression) -> Iterator[Literal]:
 
 
 def _point(other: Expression) -> Point:
-    """A constant as a point; None where it is of a kind that is not compared here, or NULL."""
+    """A constant as a point; None if it is NULL, or of a kind that is not compared here."""
     if not isinstance(other, Literal):
         return None
     match other.value:

@@ -28,11 +28,11 @@ OfferStatus = OneOf["bought", "paid for already", "the same as one before", "pub
 
 @dataclass(frozen=True)
 class Offer:
-    """What one accountant makes of a block.
+    """The offer of one accountant for a block.
 
-    ``epsilon`` is that of the block alone at the schema's δ, ``cost`` what the ledger would be
-    charged, and ``left`` the share of the budget that would be left, None where it does not fit.
-    All are None where the accountant is not valid here, and ``why`` says why.
+    ``epsilon`` is that of the block alone at the schema's δ. ``cost`` is what the ledger would be
+    charged. ``left`` is the share of the budget that would be left, None if it does not fit. All
+    are None if the accountant is not valid here, and ``why`` says why.
     """
 
     accountant: str
@@ -50,7 +50,8 @@ class Offer:
 
 @dataclass(frozen=True)
 class PricedWorkload:
-    """Statements that are fixed together, and what each accountant would charge for them;
+    """Statements that are fixed together, and what each accountant would charge for them.
+
     ``str()`` is a table.
     """
 
@@ -72,15 +73,16 @@ class PricedWorkload:
 
     @property
     def best(self) -> Offer | None:
-        """The valid offer that leaves the most of the budget; the first where none fits,
-        None where all is free.
+        """The valid offer that leaves the most of the budget.
+
+        The first if none fits, None if all is free.
         """
         fitting = [offer for offer in self.offers if offer.left is not None]
         first = self.offers[0] if self.offers else None
         return max(fitting, key=lambda offer: offer.left or Fraction(0)) if fitting else first
 
     def offer(self, accountant: str | None) -> Offer | None:
-        """The named offer, or the best one; KeyError where there is none of that name."""
+        """The named offer, or the best one. Raises KeyError if none has that name."""
         if accountant is None or not self.offers:
             return self.best
         by_name = {offer.accountant: offer for offer in self.offers}
@@ -92,8 +94,9 @@ class PricedWorkload:
     ) -> tuple[
         tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...
     ]:
-        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left,
-        and why it is not valid.
+        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, reason.
+
+        The reason tells why it is not valid.
         """
         return tuple(
             (
@@ -142,9 +145,10 @@ def priced(
     remaining: RemainingBudget,
     delta: Fraction | None,
 ) -> PricedWorkload:
-    """The workload with all offers; ``delta`` is what a block may use where it is priced as (ε, δ).
+    """The workload with all offers.
 
-    DataError where that is more than the budget sets aside for such things.
+    A block that is priced as (ε, δ) may use ``delta``. Raises DataError if that is more than the
+    budget sets aside for thresholds and blocks.
     """
     bought = tuple(plan for plan, status in zip(plans, statuses, strict=True) if status == "bought")
     budget = remaining.standings[0].budget
