@@ -1,5 +1,6 @@
-"""Public SQL over released rows, in a sandbox that has never seen a private row
-(`docs/proofs/execution.md`).
+"""Public SQL over released rows, in a sandbox that has never seen a private row.
+
+See `docs/proofs/execution.md`.
 """
 
 import dpsql.sql  # noqa: F401  first, as it refuses a parser that does not fit

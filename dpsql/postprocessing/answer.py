@@ -63,10 +63,9 @@ ResultRows: TypeAlias = list[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Price:
-    """The ε that was charged for an answer now,
-    and whether it was taken from answers already paid for.
+    """The ε that was charged for an answer, and whether the answer was taken from stored ones.
 
-    ``cost`` is what the ledger was charged. Of a workload ``charged`` is the statement's part of
+    ``cost`` is what the ledger was charged. In a workload ``charged`` is the statement's part of
     what the block was charged, in proportion to the statement's own price, and ``cost`` is free:
     the block has one for all.
     """
@@ -82,11 +81,10 @@ UNCHARGED = Price(Fraction(0))
 
 @dataclass(frozen=True)
 class Result:
-    """What the analyst gets: rows, the names and types of their columns,
-    and an interval for each cell that has one.
+    """What the analyst gets: rows, their columns' names and types, and intervals of cells.
 
-    ``has_ends`` tells that the ends of intervals are columns of the rows, too
-    (``SET dpsql.intervals = on``).
+    ``has_ends`` tells that the ends of intervals are columns of the rows, too (``SET
+    dpsql.intervals = on``).
     """
 
     columns: tuple[OutputColumn, ...]
@@ -99,9 +97,7 @@ class Result:
 
 @dataclass(frozen=True)
 class DescribedResult:
-    """The post-processing SQL as it is run, the columns of its result,
-    and which ends of intervals it reads.
-    """
+    """The post-processing SQL as it is run, its result's columns, and the ends that it reads."""
 
     sql: str
     columns: tuple[OutputColumn, ...]
@@ -123,13 +119,13 @@ class PostProcessor:
         self._described: dict[object, DescribedResult] = {}
 
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> DescribedResult:
-        """The SQL of post-processing and its columns, without any row:
-        released tables are empty, public ones unread.
+        """The SQL of post-processing and its columns, without any row.
 
-        They follow from the text of post-processing, the types of the tables it reads and what is
-        known of the noise of their columns. They are remembered under these: what a dashboard
-        filters by stands in the cores, so that its statements share few texts. Raises
-        StatementError where it does not fit its tables.
+        Released tables are empty, public ones unread. The columns follow from the text of
+        post-processing, the types of the tables it reads and what is known of the noise of their
+        columns. They are remembered under these: what a dashboard filters by stands in the cores,
+        so that its statements share few texts. Raises StatementError if the text does not fit its
+        tables.
         """
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
@@ -202,8 +198,9 @@ class PostProcessor:
             return [self._sandbox.execute(table.sql) for table in stage.derived]
 
     def run(self, plan: Plan, released: Released) -> Result:
-        """Post-processing over the released rows;
-        trouble in it can only speak of what is public already.
+        """Run post-processing over the released rows.
+
+        Errors in it can only speak of what is public already.
         """
         with self._sandbox.lock:
             tables = self._fill(plan, released)
@@ -242,8 +239,9 @@ class PostProcessor:
     def evaluated(
         self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
     ) -> ResultRows:
-        """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …,
-        group by group.
+        """Expressions over the keys of released groups, group by group.
+
+        The columns of the keys are ``k0``, ``k1`` …
         """
         types_by_name = {
             column.name: column.type for expression in expressions for column in columns(expression)
@@ -330,8 +328,9 @@ class PostProcessor:
 
 
 def _shown_or_complete(plan: Plan, number: int, table: ReleasedTable) -> ReleasedTable:
-    """A core's table as the statement reads it: with all groups, with those that are shown,
-    or as it was released.
+    """A core's table as the statement reads it.
+
+    It has all groups, those that are shown, or those that were released.
     """
     if number not in plan.evident.cores:
         return table
@@ -346,8 +345,9 @@ def _shown_or_complete(plan: Plan, number: int, table: ReleasedTable) -> Release
 
 
 def _left_open(plan: Plan, released: Released) -> dict[int, OpenGroups]:
-    """What noise leaves open of the groups of the cores that the statement reads without groups
-    that are not shown.
+    """What noise leaves open of the groups of some cores.
+
+    These are the cores that the statement reads without groups that are not shown.
     """
     tables = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
     return {
@@ -359,8 +359,9 @@ def _left_open(plan: Plan, released: Released) -> dict[int, OpenGroups]:
 
 
 def _with_names(query: exp.Query) -> exp.Query:
-    """The query with a name for each subquery in FROM that has none,
-    so that its columns can be followed.
+    """The query with a name for each subquery in FROM that has none.
+
+    So its columns can be followed.
 
     >>> import sqlglot
     >>> _with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()

@@ -1,5 +1,6 @@
-"""The errors of an answer's columns as one line,
-for clients that show notices and not intervals.
+"""The errors of an answer's columns as one line, for clients that do not show intervals.
+
+These clients show notices.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _DAY: Final = timedelta(days=1)
 
 
 def errors_in_words(plan: Plan, result: Result) -> str:
-    """How far the values of each column may be off; empty if no column has intervals,
-    or if their ends are columns.
+    """How far the values of each column may be off.
+
+    Empty if no column has intervals, or if their ends are columns.
     """
     errors = [] if result.has_ends else list(_errors(plan, result))
     if not errors:
@@ -69,8 +71,9 @@ def _cut_ends(interval: CellInterval, within: Interval) -> int:
 
 
 def _largest_errors(cells: Sequence[tuple[int | float | Decimal | date, CellInterval]]) -> str:
-    """How far the ends of the intervals are from the values: one number for all,
-    or from the least to the greatest.
+    """The distance of the ends of the intervals from the values.
+
+    It is one number for all, or from the least to the greatest.
     """
     unit = " days" if isinstance(cells[0][0], date) else ""
     errors = sorted(max(_distance(value, end) for end in ends) for value, ends in cells)

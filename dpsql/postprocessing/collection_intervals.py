@@ -1,6 +1,6 @@
-"""Intervals of debiased numbers: how far the clients' own randomness,
-and the noise of released counts, move them.
+"""Intervals of debiased numbers.
 
+They tell how far the clients' own randomness, and the noise of released counts, move the numbers.
 Proved in ``docs/proofs/local.md``.
 """
 
@@ -18,9 +18,7 @@ from dpsql.sql.binder.collected.debias import HIGH, LOW
 def without_collection_ends(
     columns: tuple[OutputColumn, ...],
 ) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...], tuple[CollectionEnds, ...]]:
-    """The columns of a result, those behind them that hold ends of intervals,
-    and of which columns these are.
-    """
+    """The columns of a result, the interval ends that follow them, and the columns of these."""
     low = {
         int(column.name.removeprefix(LOW)): at
         for at, column in enumerate(columns)

@@ -1,5 +1,4 @@
-"""A graphical model that is fitted to released marginals by Private-PGM (the package mbi),
-and rows drawn of it.
+"""A graphical model fitted to released marginals by Private-PGM (the package mbi), and rows of it.
 
 McKenna, Sheldon and Miklau (2019), "Graphical-model based estimation and inference for differential
 privacy". All of it is post-processing of released counts; proved in ``docs/proofs/synthetic.md``.
@@ -27,7 +26,7 @@ LAST_STEPS = 1_000
 
 
 def require_mbi() -> ModuleType:
-    """The package mbi; OperationalError where it is not installed."""
+    """The package mbi. Raises OperationalError if it is not installed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -44,9 +43,7 @@ def require_mbi() -> ModuleType:
 
 
 class GraphicalModel:
-    """A model of columns with so many values each,
-    which is fitted anew whenever a marginal is added.
-    """
+    """A model of columns with so many values each, fitted anew whenever a marginal is added."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._mbi = require_mbi()
@@ -56,9 +53,7 @@ class GraphicalModel:
         self._fitted: Any = None
 
     def admitted(self, chosen: Sequence[tuple[int, int]]) -> list[bool]:
-        """Which pairs may be added to those that are chosen,
-        so that the model stays small enough.
-        """
+        """Which pairs may be added to those that are chosen, so that the model stays small."""
         return [self._cells([*chosen, pair]) <= MOST_CELLS for pair in self._pairs]
 
     def approximate(self, measured: Sequence[MeasuredMarginal]) -> list[NDArray[np.float64]]:
@@ -86,9 +81,7 @@ class GraphicalModel:
         return [np.asarray(drawn.data[_name(index)], np.int64) for index in range(len(self._sizes))]
 
     def _fit(self, measured: Sequence[MeasuredMarginal], steps: int) -> None:
-        """Fit the model to the measured marginals by mirror descent,
-        from where the last fit has ended.
-        """
+        """Fit the model to the measured marginals by mirror descent, starting from the last fit."""
         measurements = [
             self._mbi.LinearMeasurement(
                 np.array(marginal.counts),
@@ -104,8 +97,9 @@ class GraphicalModel:
         )
 
     def _pair(self, one: int, other: int) -> NDArray[np.float64]:
-        """The model's counts of a pair,
-        by eliminating all other columns from the factors of its potentials.
+        """The model's counts of a pair.
+
+        All other columns are eliminated from the factors of its potentials.
         """
         operands: list[Any] = []
         potentials = self._fitted.potentials

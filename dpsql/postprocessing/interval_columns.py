@@ -1,8 +1,7 @@
-"""The ends of intervals as columns of the answer:
-``x_low`` and ``x_high`` behind each column ``x`` that has them.
+"""The ends of intervals as columns of the answer.
 
-Which columns have intervals follows from the plan alone,
-so that an answer is described as it is given.
+``x_low`` and ``x_high`` follow each column ``x`` that has intervals. Which columns have them
+follows from the plan alone, so that an answer is described as it is given.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ from dpsql.sql.analysis.grouping_levels import shapes
 
 
 def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
-    """The columns of a plan's answer,
-    each that may have intervals followed by those of its ends.
-    """
+    """The columns of a plan's answer; ends follow each that may have intervals."""
     estimated = _estimated(plan)
     names = [column.name for column in plan.columns]
     result = list[OutputColumn]()
@@ -34,8 +31,9 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
 
 
 def with_interval_columns(plan: Plan, result: Result) -> Result:
-    """The answer with the columns of `columns_with_intervals`;
-    a cell without an interval has NULL for both ends.
+    """The answer with the columns of `columns_with_intervals`.
+
+    A cell without an interval has NULL for both ends.
     """
     estimated = _estimated(plan)
     rows = [

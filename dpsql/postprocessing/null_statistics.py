@@ -24,10 +24,10 @@ _MADE_OF_NULL = (
 def nulls_said(
     plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: Sequence[Sequence[object]]
 ) -> tuple[str, ...]:
-    """One sentence for each reason why columns of an answer are NULL;
-    one of all if their columns are not known.
+    """One sentence for each reason why columns of an answer are NULL.
 
-    Behind the columns of each row stand the numbers of released rows.
+    One sentence for all if their columns are not known. The numbers of released rows follow the
+    columns of each row.
     """
     names_by_reason = dict[str, list[str]]()
     numbers = len(plan.columns) + 2 * len(plan.collection or ())

@@ -1,7 +1,7 @@
-"""The sandboxes of a database, lent to one statement at a time,
-and the queues in which analysts share its work.
+"""The sandboxes of a database, lent to one statement at a time, and the queues for its work.
 
-Proved in ``docs/proofs/execution.md`` and ``docs/proofs/timing.md``.
+Analysts share the work by these queues. Proved in ``docs/proofs/execution.md`` and
+``docs/proofs/timing.md``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class QueueTicket:
 
 
 class Slots:
-    """``most`` places, of which one analyst has half at most; the rest of theirs wait.
+    """``most`` places; one analyst holds half of them at most, the rest of theirs wait.
 
     A place that gets free goes to the analyst who holds fewest, and of these to who came first.
     """
@@ -45,8 +45,9 @@ class Slots:
 
     @contextmanager
     def place(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """A place while this lasts; ``check`` raises where the statement was ended while it waits
-        for its turn.
+        """Hold a place while the context lasts.
+
+        ``check`` raises if the statement was ended while it waits for its turn.
         """
         ticket = QueueTicket(analyst)
         with self._lock:
@@ -127,10 +128,10 @@ class PostProcessors:
     def lease(
         self, analyst: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[PostProcessor]:
-        """A sandbox for one statement of the analyst;
-        what it released is taken out of it afterwards.
+        """A sandbox for one statement of the analyst.
 
-        ``check`` raises where the statement was ended while it waits for its turn.
+        What it released is taken out of it afterwards. ``check`` raises if the statement was ended
+        while it waits for its turn.
         """
         with self._slots.place(analyst, check):
             seen = self._renew()
@@ -171,9 +172,7 @@ class PostProcessors:
             postprocessor.close()
 
     def _renew(self) -> _Seen:
-        """Let go of what was read of other tables or another version of the data,
-        and tell those of now.
-        """
+        """Drop what was read of other tables or another version; return the current ones."""
         schema = self._schema()
         version = self._version()
         seen = self._seen
@@ -193,7 +192,10 @@ class PostProcessors:
 
     @contextmanager
     def _alone_reading(self) -> Iterator[None]:
-        """One thread at a time; QueryCancelled where the statement is ended before its turn."""
+        """Admit one thread at a time.
+
+        Raises QueryCancelled if the statement is ended before its turn.
+        """
         if not taken(self._reading):
             raise QueryCancelled
         try:

@@ -1,5 +1,6 @@
-"""What a number that is shown can be, by what the schema and the statement say of it
-(``docs/proofs/possible.md``).
+"""The possible range of a number that is shown, by the schema and the statement.
+
+See ``docs/proofs/possible.md``.
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ from dpsql.sql.ir.interval import EVERYTHING, Interval
 
 @lru_cache(maxsize=1024)
 def possible(aggregate: Aggregate) -> Interval:
-    """Where an aggregate lies whatever the data hold,
-    as long as they keep what the schema declares.
-    """
+    """The range of an aggregate for all data that keep what the schema declares."""
     argument = aggregate.argument
     known = aggregate.function.possible
     match known:
@@ -61,8 +60,9 @@ def possible(aggregate: Aggregate) -> Interval:
 
 
 def _widest(dispersion: Dispersion, within: Interval) -> Fraction | None:
-    """The greatest spread of values within bounds: that of halves at both ends,
-    of two values for a sample's.
+    """The greatest spread of values within bounds.
+
+    It is that of halves at both ends, and of two values for a sample's.
     """
     if within.low is None or within.high is None:
         return None
@@ -85,8 +85,9 @@ def _different(argument: Expression) -> int | None:
 
 @lru_cache(maxsize=1024)
 def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
-    """Where an expression over one row of a released table, whose aggregates are ``a0``,
-    ``a1`` …, lies.
+    """The range of an expression over one row of a released table.
+
+    The aggregates of the row are ``a0``, ``a1`` …
     """
     return _range(SANDBOX.parse(sql), aggregates)
 
@@ -156,8 +157,9 @@ def _quotient(node: exp.Div, aggregates: tuple[Aggregate, ...]) -> Interval:
 def _most_of(
     numerator: exp.Expr, denominator: exp.Expr, aggregates: tuple[Aggregate, ...]
 ) -> Fraction | None:
-    """The most that one term can be of another one,
-    which counts or adds up at least the same rows; None otherwise.
+    """The most that one term can be of another one; None if that is not known.
+
+    The other one has to count or add up at least the same rows.
     """
     above = _term(numerator)
     below = _term(denominator)
@@ -222,15 +224,16 @@ def _digits(node: exp.Expr) -> int:
 
 
 def ranges(plan: Plan) -> tuple[Interval, ...]:
-    """Where the numbers of each column of a plan's result lie."""
+    """The range of the numbers in each column of a plan's result."""
     return column_ranges(plan.columns, shapes([core.core for core in plan.cores], plan.cubes))
 
 
 def column_ranges(
     columns: Sequence[OutputColumn], tables: Mapping[str, Core | Cube]
 ) -> tuple[Interval, ...]:
-    """Where the numbers of each column lie that come from one row of the released tables;
-    elsewhere everything.
+    """The range of the numbers in each column that come from one row of the released tables.
+
+    Everything for other columns.
     """
     return tuple(_range_of_column(column, tables) for column in columns)
 
@@ -252,8 +255,9 @@ def _range_of_column(column: OutputColumn, tables: Mapping[str, Core | Cube]) ->
 def shown_within(
     plan: Plan, rows: Sequence[Sequence[object]], intervals: Sequence[Sequence[CellInterval | None]]
 ) -> tuple[list[tuple[object, ...]], list[tuple[CellInterval | None, ...]]]:
-    """The rows of a result and their intervals,
-    with each number at the nearer end where it cannot be what it is.
+    """The rows of a result and their intervals, moved into the possible range.
+
+    A number that cannot be what it is, is at the nearer end.
     """
     within = ranges(plan)
     nearest_rows = [tuple(map(nearest, row, within)) for row in rows]
@@ -261,8 +265,9 @@ def shown_within(
 
 
 def nearest(value: object, within: Interval) -> object:
-    """A number at the nearer end where it lies outside; a map of numbers with each of them so;
-    all else as it is.
+    """A number moved to the nearer end if it lies outside.
+
+    For a map of numbers each of them; anything else as it is.
     """
     match value:
         case dict():
@@ -293,7 +298,7 @@ def _typed(end: Fraction, value: int | float | Decimal) -> int | float | Decimal
 
 
 def ends_within(ends: CellInterval | None, within: Interval) -> CellInterval | None:
-    """The ends of an interval of numbers, cut to where the number lies."""
+    """The ends of an interval of numbers, cut to the number's range."""
     match ends:
         case (int() | float() as low, int() | float() as high):
             least = float("-inf") if within.low is None else float(within.low)

@@ -1,5 +1,4 @@
-"""The sandbox: an in-memory DuckDB without files, extensions or network,
-and the tables that are put into it.
+"""The sandbox: an in-memory DuckDB without files, extensions or network, and its tables.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -69,8 +68,9 @@ PublicRows = Callable[[str], Sequence[tuple[object, ...]]]
 
 
 class Sandbox:
-    """Public tables under the schema ``public``, released ones under ``released``;
-    one statement uses it at a time.
+    """Public tables under the schema ``public``, released ones under ``released``.
+
+    One statement uses it at a time.
     """
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
@@ -87,8 +87,9 @@ class Sandbox:
         )
 
     def describe(self, sql: str) -> list[tuple[str, str]]:
-        """The names and types of the columns of a query;
-        StatementError where it does not fit its tables.
+        """The names and types of the columns of a query.
+
+        Raises StatementError if the query does not fit its tables.
         """
         try:
             bound = self._connection.sql(sql)
@@ -167,8 +168,9 @@ class Sandbox:
         more: Mapping[str, str],
         values: Sequence[Sequence[object]],
     ) -> None:
-        """The released rows of a core or a cube,
-        with ``more`` columns beside them and their values.
+        """Put the released rows of a core or a cube into the sandbox.
+
+        ``more`` columns, with their values, follow their own.
         """
         types = {**column_types(table.shape), **more}
         self.create(name, types)
@@ -224,10 +226,10 @@ class Sandbox:
 
 
 def column_types(shape: Core | Cube) -> dict[str, str]:
-    """The columns of a released table: the number of the row, keys,
-    which keys it is a total over, aggregates.
+    """The columns of a released table: row number, keys, total marks, aggregates.
 
-    Also whether a group is shown, if its table may have groups that are not.
+    The marks tell which keys a row is a total over. Also whether a group is shown, if the table may
+    have groups that are not.
     """
     keys = {f"k{index}": SANDBOX.type_name(key.type) for index, key in enumerate(shape.keys)}
     totals = {
@@ -261,7 +263,8 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
 
 
 def _as_array(values: Sequence[object], sql_type: str) -> NDArray[Any] | None:
-    """Integers and doubles without NULL as an array that DuckDB reads in one go;
+    """Integers and doubles without NULL as an array that DuckDB reads in one go.
+
     None for any other column.
     """
     kind = _ARRAYS.get(sql_type)

@@ -1,5 +1,6 @@
-"""What goes wrong over released rows, in dpsql's words and PostgreSQL's codes: no value,
-and no word of DuckDB's.
+"""Errors over released rows, in dpsql's words and PostgreSQL's codes.
+
+They have no value in them, and no word of DuckDB's.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ _STILL: Final = "; what was charged stays charged"
 
 
 def unfit(error: duckdb.Error) -> StatementError:
-    """The error for a query that does not fit its tables;
-    it speaks of the statement and the schema alone.
+    """The error for a query that does not fit its tables.
+
+    It speaks of the statement and the schema alone.
 
     >>> print(unfit(duckdb.BinderException("No function matches the given name and argument types '+(TEXT, DATE)'")))
     E_SHELL operator does not exist: TEXT + DATE; a CAST may help
@@ -85,7 +87,7 @@ def unfit(error: duckdb.Error) -> StatementError:
 
 
 def failed(error: duckdb.Error) -> Error:
-    """The error for a query that failed on a value, all of which are released or public.
+    """The error for a query that failed on a value; all values are released or public.
 
     >>> print(failed(duckdb.ConversionException("Could not convert string 'day' to INT32")))
     E_SHELL over the released rows: a value cannot be converted to the type asked for; TRY_CAST gives NULL instead

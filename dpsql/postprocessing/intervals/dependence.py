@@ -1,7 +1,7 @@
-"""How the columns of a statement depend on released numbers: not at all, smoothly,
-or so that noise chooses.
+"""How the columns of a statement depend on released numbers.
 
-Proved in ``docs/proofs/ends.md``.
+They depend on them not at all, smoothly, or so that noise chooses. Proved in
+``docs/proofs/ends.md``.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ _SMOOTH = (
 
 @dataclass(frozen=True)
 class CellOrigin:
-    """An expression over the columns of one row of a released table;
-    ``row`` is the place of that table.
+    """An expression over the columns of one row of a released table.
+
+    ``row`` is the index of that table.
     """
 
     row: int
@@ -79,15 +80,16 @@ class CellOrigin:
 
     @property
     def aggregate(self) -> int | None:
-        """The place of the aggregate that the column is, where it is one."""
+        """The index of the aggregate, if the column is one."""
         name = self.expression.name if isinstance(self.expression, exp.Column) else ""
         return int(name[1:]) if name.startswith("a") else None
 
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of a query: how it depends on noise, and what it is of one released row,
-    where it is of one.
+    """A column of a query: its dependence on noise, and its origin.
+
+    The origin is what it is of one released row, if it is of one.
     """
 
     name: str
@@ -200,7 +202,7 @@ def _column_dependence(
 
 
 def origin_of(node: exp.Expr, scope: ColumnScope) -> CellOrigin | None:
-    """The expression over the columns of one released row; None where it reads more, or less."""
+    """The expression over the columns of one released row; None if it reads more, or less."""
     if node.find(exp.Window, exp.Query, exp.AggFunc, exp.Star, exp.Explode) is not None:
         return None
     origins: list[CellOrigin | None] = []

@@ -1,7 +1,6 @@
-"""What is computed of one released row as a function of a quotient of sums of its aggregates,
-and its exact interval.
+"""Expressions over one released row as functions of a quotient of sums of its aggregates.
 
-Proved in ``docs/proofs/ends.md``.
+Also their exact intervals. Proved in ``docs/proofs/ends.md``.
 """
 
 from __future__ import annotations
@@ -89,8 +88,9 @@ ONE: LinearSum = {None: Fraction(1)}
 
 @dataclass(frozen=True)
 class ExactForm:
-    """``above`` over ``below``, and what is around this as SQL over `INNER`,
-    which nowhere falls or nowhere rises.
+    """``above`` over ``below``, and the function around it as SQL over `INNER`.
+
+    The function nowhere falls or nowhere rises.
     """
 
     above: LinearSum
@@ -99,8 +99,9 @@ class ExactForm:
 
 
 def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
-    """An expression over a released row's columns whose interval is exact,
-    as it reads one aggregate, or sums alone.
+    """The form of an expression over a released row's columns whose interval is exact, else None.
+
+    It is exact if the expression reads one aggregate, or sums alone.
     """
     form = arithmetic(sql)
     if form is None:
@@ -114,8 +115,9 @@ def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
 
 @lru_cache(maxsize=1024)
 def arithmetic(sql: str) -> ExactForm | None:
-    """The expression as a function of a sum or a quotient of sums that nowhere falls or nowhere
-    rises, where it is one.
+    """The expression as a monotone function of a sum or a quotient of sums; None if it is none.
+
+    Monotone: it nowhere falls or nowhere rises.
 
     >>> arithmetic('ROUND(100.0 * "a0" / NULLIF("a1", 0), 1)').around
     'ROUND("inner", 1)'
@@ -138,8 +140,9 @@ def arithmetic(sql: str) -> ExactForm | None:
 
 @lru_cache(maxsize=1024)
 def divisors(sql: str) -> tuple[str, ...]:
-    """What an expression over a released row divides by, where that has noise:
-    keys and constants have none.
+    """The divisors of an expression over a released row that have noise.
+
+    Keys and constants have none.
 
     >>> divisors('"a0" * "a1" / NULLIF("a2", 0) + "a1" / "k0"')
     ('NULLIF("a2", 0)',)
@@ -153,16 +156,15 @@ def divisors(sql: str) -> tuple[str, ...]:
 
 
 def _is_public(node: exp.Expr) -> bool:
-    """Whether the node reads nothing but keys of a released row,
-    and which of them the row is a total over.
-    """
+    """Whether the node reads only keys of a released row, and which of them it is a total over."""
     elsewhere = node.find(exp.Query, exp.Window, exp.Lambda)
     return elsewhere is None and all(column.name[0] in "kg" for column in node.find_all(exp.Column))
 
 
 def _monotone_part(node: exp.Expr) -> exp.Expr | None:
-    """The one argument that the node only rises with, or only falls with;
-    all others are constants.
+    """The one argument that the node only rises with, or only falls with.
+
+    All others are constants.
     """
     if isinstance(node, exp.Cast):
         return node.this if node.to.this in _ROUNDED else None
@@ -231,7 +233,7 @@ def _added(first: LinearSum | None, right: LinearSum | None, factor: Fraction) -
 
 
 def _constant(node: exp.Expr) -> Fraction | None:
-    """The number that the node is; None where it reads an aggregate."""
+    """The number that the node is; None if it reads an aggregate."""
     terms = _sum(node)
     return None if terms is None or set(terms) - {None} else terms.get(None, Fraction(0))
 
@@ -239,8 +241,9 @@ def _constant(node: exp.Expr) -> Fraction | None:
 def exact_intervals(
     sandbox: Sandbox, table: AnyReleasedTable, sql: str, rows: Sequence[object], confidence: float
 ) -> list[ConfidenceInterval | None]:
-    """The interval of an expression over the columns of each of these released rows,
-    where it has an exact form.
+    """The interval of an expression over the columns of each of these released rows.
+
+    None for rows without one, and for an expression without an exact form.
     """
     form = exact_form(sql, table.shape)
     if form is None:
@@ -291,8 +294,9 @@ def _form(
 def _through_function(
     sandbox: Sandbox, around: str, inner: Mapping[int, ConfidenceInterval]
 ) -> dict[int, ConfidenceInterval]:
-    """From the lesser to the greater value of a function at both ends;
-    everything where it has none at one of them.
+    """The interval from the lesser to the greater value of a function at both ends.
+
+    Everything if the function has no value at one of them.
     """
     types = {"row": "BIGINT", INNER: "DOUBLE"}
     sandbox.create(_POINTS, types)

@@ -1,7 +1,7 @@
-"""Where the columns of a statement come from, followed through subqueries, joins,
-stars and UNION to released rows.
+"""The origin of a statement's columns in released rows.
 
-Proved in ``docs/proofs/ends.md`` and ``docs/proofs/presence.md``.
+They are followed through subqueries, joins, stars and UNION. Proved in ``docs/proofs/ends.md`` and
+``docs/proofs/presence.md``.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
 
 @dataclass(frozen=True)
 class QueryLineage:
-    """The columns of a query, None where they are not known,
-    and whether noise chooses its rows, and so what they show.
+    """The columns of a query, and whether noise chooses its rows, and so what they show.
 
-    ``ways`` are those to the single released rows that each row is made of;
-    None where it is made of several.
+    ``columns`` is None if they are not known. ``ways`` are those to the single released rows that
+    each row is made of; None if it is made of several.
     """
 
     columns: tuple[SourceColumn, ...] | None = None
@@ -55,8 +54,9 @@ class QueryLineage:
 
 
 class Lineage:
-    """Follows a statement; ``tables`` are the released tables that it meets,
-    each as often as it is met.
+    """Follows a statement through its queries.
+
+    ``tables`` are the released tables that it meets, each as often as it is met.
 
     Args:
         released: the columns of the released tables that the statement reads.
@@ -247,13 +247,13 @@ def _starred(
 
 @dataclass(frozen=True)
 class TracedQuery:
-    """A query with the numbers of the released rows behind each of its rows as its last columns.
+    """A query whose last columns number the released rows of each of its rows.
 
     Attributes:
-        query: the query with them, and with no others where a row is not made of single released
+        query: the query with the numbers; without any if a row is not made of single released
             rows.
         all_rows: the same with the rows that only their noise, or a LIMIT, keeps out of the result.
-        columns: those of ``all_rows`` before the numbers, none where they are not known.
+        columns: those of ``all_rows`` before the numbers; empty if they are not known.
         tables: the released tables whose rows are numbered, in the order of the numbers.
     """
 
@@ -321,8 +321,9 @@ def columns_of_shown_groups(
 
 
 def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
-    """What chooses only which rows of the result are shown, by its name:
-    of a plain list its condition, too.
+    """The clauses that choose only which rows of the result are shown, by name.
+
+    For a plain list the condition is one, too.
     """
     parts = [
         "order",

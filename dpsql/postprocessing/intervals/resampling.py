@@ -1,7 +1,7 @@
-"""Intervals by parametric resampling: a statement on released tables with their noise drawn again,
-and its percentiles.
+"""Intervals by parametric resampling.
 
-Proved in ``docs/proofs/ends.md``.
+The percentiles of a statement on released tables with their noise drawn again. Proved in
+``docs/proofs/ends.md``.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ def drawn_again(shape: Core | Cube) -> list[int]:
 def interval_of(
     value: object, low: float | None, high: float | None, mean: float | None
 ) -> ConfidenceInterval | None:
-    """The interval of a released value, of which samples show how far noise moves it,
-    to both sides and on the average.
+    """The interval of a released value, from samples of how far noise moves it.
 
-    It holds both the percentile and the pivotal interval,
-    and is longer where noise moves the value to one side.
+    The samples show this to both sides and on the average. The interval holds both the percentile
+    and the pivotal interval, and is longer if noise moves the value to one side.
     """
     if low is None or high is None:
         return None
@@ -62,8 +61,7 @@ def interval_of(
 def resampled_query(
     traced: TracedQuery, columns: Sequence[OutputColumn], shapes: Mapping[str, Core | Cube]
 ) -> Resampling | None:
-    """How the columns of the query's result that are not read off one released row get intervals;
-    None without any.
+    """The resampling of columns that are not read off one released row; None without any.
 
     Args:
         traced: the query.
@@ -101,8 +99,9 @@ def resampled_intervals(
     rows: Sequence[Sequence[object]],
     confidence: float,
 ) -> dict[tuple[int, int], ConfidenceInterval] | None:
-    """The intervals of cells of the result, by row and column;
-    None where the statement fails on the samples.
+    """The intervals of cells of the result, by row and column.
+
+    None if the statement fails on the samples.
     """
     samples = min(SAMPLES, MOST_MADE // max(sum(len(tables[name].keys) for name in plan.tables), 1))
     if samples < FEWEST or not rows or not plan.wanted:
@@ -153,8 +152,7 @@ def resampled_intervals(
 def _put_samples(
     sandbox: Sandbox, name: str, table: AnyReleasedTable, samples: int, confidence: float
 ) -> None:
-    """Put a released table's rows into the sandbox with the aggregates that are drawn again,
-    on each sample.
+    """Put a released table's rows into the sandbox with fresh draws of aggregates, on each sample.
 
     Sample s of several tables belongs together; what is no number is NULL.
     """
@@ -181,8 +179,7 @@ def _on_samples(
     width: int,
     shapes: Mapping[str, Core | Cube],
 ) -> str:
-    """The query on every sample at once,
-    and of each row that is known the percentiles of its values.
+    """The query on every sample at once, with the percentiles of each known row's values.
 
     ``:low`` and ``:high`` stand for the tails.
     """
@@ -205,11 +202,10 @@ def _on_samples(
 
 
 def _percentiles(column: str) -> list[str]:
-    """Both percentiles of a column's values on all samples,
-    and the mean of those that are finite, as SQL.
+    """The percentiles of a column's values on all samples and the mean of finite ones, as SQL.
 
-    Where a percentile is infinite, both are the farthest values. What is no number on a sample is
-    left out.
+    If a percentile is infinite, both are the farthest values. What is no number on a sample is left
+    out.
     """
     value = f"TRY_CAST({column} AS DOUBLE)"
     number = f"FILTER (WHERE NOT isnan({value}))"
@@ -223,8 +219,9 @@ def _percentiles(column: str) -> list[str]:
 
 
 def _sample_of(name: str, shape: Core | Cube) -> exp.Expr:
-    """The released table on the sample that the query is run on;
-    what is not drawn again is as it was released.
+    """The released table on the sample that the query is run on.
+
+    What is not drawn again is as it was released.
     """
     again = [f'"a{index}"' for index in drawn_again(shape)]
     listed = [

@@ -1,5 +1,4 @@
-"""Which columns of a result have intervals, where these come from,
-and what is said of columns without any.
+"""The columns of a result that have intervals, their sources, and notices of columns without any.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -44,8 +43,9 @@ MOST_ROWS = 25_000
 def released_columns(
     tables: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
 ) -> dict[str, dict[str, Dependence]]:
-    """The columns of released tables and how they depend on noise;
-    ends of intervals are drawn on no sample.
+    """The columns of released tables and how they depend on noise.
+
+    Ends of intervals are drawn on no sample.
     """
     result = {}
     for name, shape in tables.items():
@@ -94,8 +94,9 @@ def output_columns(
 
 
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
-    """Whether a column that is read off one released row may have intervals,
-    whatever is released.
+    """Whether a column that is read off one released row may have intervals.
+
+    The answer is the same for all that may be released.
     """
     if column.aggregate is not None:
         return known_noises(tables[column.table])[column.aggregate] is not KnownNoise.NOTHING
@@ -109,11 +110,10 @@ def intervals(
     rows: Sequence[Sequence[object]],
     resampled: Mapping[tuple[int, int], ConfidenceInterval],
 ) -> list[tuple[CellInterval | None, ...]]:
-    """The interval of each cell of a result,
-    behind whose columns stand the numbers of released rows.
+    """The interval of each cell of a result; numbers of released rows follow its columns.
 
-    ``resampled`` are those of cells that are not read off one released row. Where what such a cell
-    is divided by may be 0, no finite interval is known to hold.
+    ``resampled`` are those of cells that are not read off one released row. If the divisor of such
+    a cell may be 0, no finite interval is known to hold.
     """
     by_column: list[Sequence[CellInterval | None]] = []
     numbers = len(plan.columns) + 2 * len(plan.collection or ())
@@ -168,8 +168,9 @@ def intervals(
 
 
 def _own(table: AnyReleasedTable, index: int, sql_type: str) -> Sequence[CellInterval | None]:
-    """The intervals of an aggregate as they were released: of numbers, of dates or timestamps,
-    or of lists of these.
+    """The intervals of an aggregate as they were released.
+
+    They are of numbers, of dates or timestamps, or of lists of these.
     """
     curves = column(table.curves, index)
     member = sql_type.removesuffix("[]")
@@ -223,13 +224,13 @@ def end_values(
 def missing_intervals(
     plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: int, ran: bool
 ) -> tuple[str, ...]:
-    """One sentence for output reason why columns of numbers lack intervals.
+    """One sentence for each reason why columns of numbers lack intervals.
 
     Args:
         plan: that of the statement.
         tables: the released tables that it reads.
         rows: how many its result has.
-        ran: whether the shell came to its end on the samples, where it was run on them.
+        ran: whether post-processing came to its end on the samples, if it was run on them.
     """
     notices = list[str]()
     resampling = plan.resampling
