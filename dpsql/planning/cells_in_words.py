@@ -68,7 +68,7 @@ def explained_cell(
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
-    """The explained counts of one level of a histogram, all of which are alike.
+    """The explained counts of one level of a histogram, which are all alike.
 
     For choices it is the least exact one, in rows.
     """

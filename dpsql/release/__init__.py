@@ -1,3 +1,4 @@
-"""Exact rows → released rows: noise on every cell, thresholds on undeclared keys,
-an interval beside every value.
+"""Exact rows → released rows: noise on cells, thresholds on undeclared keys, and intervals.
+
+Every cell gets noise, and every value an interval.
 """

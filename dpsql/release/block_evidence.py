@@ -24,8 +24,9 @@ _Truths: TypeAlias = NDArray[np.bool_]
 
 
 def block_sizes(length: int) -> list[Places]:
-    """The number of groups of each block of a run, level by level,
-    from single groups to the block of all.
+    """The number of groups of each block of a run, level by level.
+
+    The levels go from single groups to the block of all.
 
     >>> [sizes.tolist() for sizes in block_sizes(5)]
     [[1, 1, 1, 1, 1], [2, 2, 1], [4, 1], [5]]
@@ -45,10 +46,10 @@ def paired(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class BlockLevel:
-    """All blocks of one size of several runs of one length: noisy sums,
-    and what noise alone seldom passes.
+    """All blocks of one size of several runs of one length.
 
-    ``reach`` and ``variance`` have one number for each block or for each place of a block.
+    They have their noisy sums, and what noise alone seldom passes. ``reach`` and ``variance`` have
+    one number for each block or for each place of a block.
     """
 
     sums: Doubles
@@ -59,8 +60,7 @@ class BlockLevel:
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """Runs of one length, and the levels of their blocks from single groups up:
-    which groups are shown.
+    """Runs of one length, the levels of their blocks from single groups up, and the shown groups.
 
     A block is present if its sum passes its reach, and evident if the rest without groups that are
     present by themselves passes it as well. An evident block shows all groups of a half that is not
@@ -139,10 +139,10 @@ class RunEvidence:
         return np.asarray(result | self.present[0])
 
     def slacks(self, within: float) -> Doubles:
-        """By how much the count of each shown group may fall before the group is not shown,
-        if it is ``within``.
+        """By how much the count of each shown group may fall before the group is not shown.
 
-        The counts of all other groups stay as they are. Infinite for all other groups.
+        The counts of all other groups stay as they are. Infinite for groups that are not shown, or
+        if the fall is more than ``within``.
         """
         result = np.full(self.shown.shape, np.inf)
         runs, groups = np.nonzero(self.shown)
@@ -154,11 +154,10 @@ class RunEvidence:
         return result
 
     def _limits(self, runs: Places, groups: Places) -> Iterator[Doubles]:
-        """The losses of a group's count at which a block with the group is not evident,
-        or unlike its sibling.
+        """The losses of a group's count at which a block with the group is no longer evident.
 
-        A block that is absent is not evident either:
-        the counts of groups that are present are above 0.
+        Also those at which the block is unlike its sibling. A block that is absent is not evident
+        either: the counts of groups that are present are above 0.
         """
         for number, level in enumerate(self.levels):
             blocks = groups >> number
@@ -197,8 +196,9 @@ class RunEvidence:
         return result
 
     def _others(self, number: int, runs: Places, groups: Places) -> tuple[Doubles, Places]:
-        """The rests of the groups' blocks on a level without these groups,
-        and of how many groups they are.
+        """The rests of the groups' blocks on a level without these groups.
+
+        Also of how many groups they are.
         """
         rests = self.rests[number][runs, groups >> number] - self.rests[0][runs, groups]
         return rests, self.rest_sizes[number][runs, groups >> number] - self.rest_sizes[0][

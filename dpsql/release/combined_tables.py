@@ -63,8 +63,9 @@ class CombinedTable(ReleasedTable):
 
     @property
     def absent(self) -> frozenset[int]:
-        """The rows of groups whose counts, and those of whose blocks,
-        are such as noise alone reaches too often.
+        """The rows of groups that noise alone could show too often.
+
+        Noise alone reaches their counts, and those of their blocks, too often.
         """
         if self.plan.presence is None or not self.evidence:
             return frozenset()
@@ -79,10 +80,10 @@ class CombinedTable(ReleasedTable):
         return frozenset(row for row, slack in slacks.items() if slack < MOST_SLACK * halves[row])
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
-        """The table without the rows of absent groups;
-        intervals of the others allow for the choice.
+        """The table without the rows of absent groups.
 
-        If places of keys are given, only groups with NULL at one of these need evidence.
+        The intervals of the others allow for the choice. If places of keys are given, only groups
+        with NULL at one of these need evidence.
         """
         if self.plan.presence is None or not self.evidence:
             return self
@@ -138,8 +139,10 @@ class CombinedTable(ReleasedTable):
         )
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on fresh draws of the noise;
-        rows and tables share what they have in common."""
+        """The values of each aggregate of a row on fresh draws of the noise.
+
+        Rows and tables share the draws of the noise that they have in common.
+        """
         cells = [
             float(noisy)
             + sum(
@@ -158,16 +161,14 @@ class CombinedTable(ReleasedTable):
         ]
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
-        """The aggregate as a linear form in the parts of the noise; None where it is none."""
+        """The aggregate as a linear form in the parts of the noise; None if it is none."""
         weights = cell_weights(self.plan.estimates[aggregate])
         return None if weights is None else self._form(row, weights, confidence)
 
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates;
-        None where one is no sum of cells.
-        """
+        """Half the width of the interval of a sum of aggregates; None if one is no sum of cells."""
         summed: dict[int, Fraction] = {}
         for index, factor in factors:
             linear = cell_weights(self.plan.estimates[index])
@@ -192,9 +193,7 @@ def combined_table(
     evidence_weights: Sequence[Weights],
     confidence: float,
 ) -> CombinedTable:
-    """The table of a core from the estimates of its cells and of its evidence,
-    in the order of its rows.
-    """
+    """The table of a core from the estimates of its cells and evidence, in row order."""
     numbers = [tuple(estimate.value for estimate in row) for row in cells]
     rows = range(len(keys))
     results = [
@@ -282,8 +281,9 @@ def _form(
     factors: Mapping[int, Fraction],
     confidence: float,
 ) -> LinearForm:
-    """A weighted sum of cells as a linear form,
-    in which each part of the noise moves it by its half-width.
+    """A weighted sum of cells as a linear form.
+
+    Each part of the noise moves it by the part's half-width.
     """
     middle = sum((numbers[cell] * weight for cell, weight in factors.items()), Fraction(0))
     moved = {

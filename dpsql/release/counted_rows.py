@@ -16,11 +16,10 @@ from dpsql.sql.ir.expression import Expression
 def rows_are_counted(
     plan: CorePlan, aggregate: Aggregate, cells: Sequence[StepColumn], rows: int, confidence: float
 ) -> list[bool]:
-    """For each of so many rows whether the interval of a count of what the aggregate reads does not
-    hold 0.
+    """For each row whether the interval of a count of what the aggregate reads is clear of 0.
 
-    That is the count of its values, if one is measured; else one of all its rows or units,
-    of which some may be NULL.
+    That is the count of its values, if one is measured; else one of all its rows or units, which
+    may have NULL.
     """
     condition = aggregate.condition
     measured = [cell.contribution.cell for cell in plan.cells]

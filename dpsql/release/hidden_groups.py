@@ -1,5 +1,4 @@
-"""The groups of a released table that are not shown: their noisy cells,
-and whether they may have rows.
+"""The groups of a released table that are not shown: noisy cells, and whether they may have rows.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -17,7 +16,8 @@ from dpsql.release.shown_groups import key_runs
 
 
 def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable | None:
-    """The table with all groups that have noisy cells, those that are not shown marked;
+    """The table with all groups that have noisy cells; those that are not shown are marked.
+
     None if they are not kept.
     """
     presence = table.plan.presence
@@ -59,10 +59,10 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
 
 @dataclass(frozen=True)
 class OpenGroups:
-    """What noise leaves open of which groups have rows.
+    """Which groups may have rows, as far as noise leaves it open.
 
-    Groups may be ``left_out`` that have rows, and such groups may be in ``gaps`` before others in
-    the order of a key. Groups may be ``shown`` that have none.
+    Groups with rows may be ``left_out``, and such groups may be in ``gaps`` before others in the
+    order of a key. Groups without any may be ``shown``.
     """
 
     left_out: bool = False
@@ -71,8 +71,9 @@ class OpenGroups:
 
 
 def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
-    """What the noisy counts of a table leave open; nothing if one row, or one unit,
-    would be seen.
+    """What the noisy counts of a table leave open.
+
+    Nothing if one row, or one unit, would be seen.
     """
     presence = table.plan.presence
     selection = table.plan.selection

@@ -1,5 +1,4 @@
-"""Linear combinations of noisy cells of several released tables,
-with the noise that they have in common.
+"""Linear combinations of noisy cells of several released tables, with their common noise.
 
 Proved in ``docs/proofs/views.md``.
 """
@@ -65,8 +64,9 @@ class LinearEstimate:
         )
 
     def plus(self, other: LinearEstimate, factor: Fraction = Fraction(1)) -> LinearEstimate:
-        """The sum with another estimate, which is taken ``factor`` times;
-        cells of both count once, by their sum.
+        """The sum with another estimate, which is taken ``factor`` times.
+
+        Cells of both count once, by their sum.
         """
         scaled = [Part(term.column, term.weight * factor, term.rows) for term in other.parts]
         return LinearEstimate(self.value + other.value * factor, _merged([*self.parts, *scaled]))
@@ -108,10 +108,10 @@ def added(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
 
 
 def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
-    """The combination of independent unbiased estimates of one number with the least variance,
-    as weights go.
+    """The combination of independent unbiased estimates of one number with the least variance.
 
-    Each is weighed by its precision. An estimate that shares noise with a better one is left out.
+    The variance is least as far as rounded weights go. Each estimate is weighed by its precision.
+    An estimate that shares noise with a better one is left out.
 
     >>> from dpsql.privacy.mechanism import Gaussian
     >>> def of(value, variance, place):
@@ -143,8 +143,9 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
 
 @dataclass(frozen=True)
 class NoiseAtom:
-    """The sum of ``times`` independent noises, each ``step`` times an integer:
-    it stands in numbers only as a whole.
+    """The sum of ``times`` independent noises, each ``step`` times an integer.
+
+    It stands in numbers only as a whole.
     """
 
     noise: Mechanism
@@ -160,8 +161,9 @@ class NoiseAtom:
 
 @dataclass
 class SharedNoise:
-    """The noise of a statement's numbers in independent parts;
-    draws of a part are the same wherever it stands.
+    """The noise of a statement's numbers in independent parts.
+
+    Draws of a part are the same wherever it stands.
     """
 
     atoms: list[NoiseAtom] = field(default_factory=list)
@@ -185,7 +187,7 @@ class SharedNoise:
         )
 
     def draws(self, atom: int, count: int) -> NDArray[np.float64]:
-        """Draws of one part, of which the second half is the first turned round."""
+        """Draws of one part; the second half has those of the first with the other sign."""
         known = self._drawn.get((atom, count))
         if known is None:
             known = self._drawn[atom, count] = _draws(self.atoms[atom], count)
@@ -210,8 +212,7 @@ def _draws(atom: NoiseAtom, count: int) -> NDArray[np.float64]:
 def shared_noise(
     estimates: Sequence[LinearEstimate],
 ) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
-    """The noise of several estimates in independent parts,
-    and for each estimate how often each part is in it.
+    """The noise of several estimates in independent parts, and each estimate's weights of them.
 
     Cells that are in the same estimates, as often in each, are one part.
     """

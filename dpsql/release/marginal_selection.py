@@ -1,7 +1,6 @@
-"""Exact marginals → measured marginals:
-those that a model approximates worst are chosen privately, and get noise.
+"""Exact marginals → measured marginals, for the marginals that a model approximates worst.
 
-Proved in ``docs/proofs/synthetic.md``.
+These are chosen privately, and get noise. Proved in ``docs/proofs/synthetic.md``.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ Counts: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MeasuredMarginal:
-    """Noisy counts of the values of some columns, in the order of their places,
-    and how wide their noise is.
+    """Noisy counts of the values of some columns, and the width of their noise.
 
-    Both are in rows. They are released: public from here on.
+    The counts are in the order of their places. Both are in rows. They are released: public from
+    here on.
     """
 
     columns: tuple[int, ...]
@@ -107,11 +106,10 @@ def _scores(
     estimates: Sequence[NDArray[np.float64]],
     noise: Mechanism,
 ) -> list[int]:
-    """How far each pair's counts are from what the model makes of them,
-    less what their noise would be, in L1 in steps.
+    """The distance of each pair's counts from the model's, less that of their noise, in steps.
 
-    Only the distance depends on data, and one unit moves it by no more than it moves the counts,
-    since what the model makes is a whole number that was fixed before.
+    Distances are in L1. Only the distance depends on data, and one unit moves it by no more than it
+    moves the counts, since the model's count is a whole number that was fixed before.
     """
     return [
         int(np.abs(exact - _whole(estimate, float(plan.step))).sum()) - penalty(noise, len(exact))
@@ -120,8 +118,9 @@ def _scores(
 
 
 def _whole(estimate: NDArray[np.float64], step: float) -> Counts:
-    """What a model makes of a pair, in whole steps, whatever it makes: NaN is 0,
-    and no sum of them leaves int64.
+    """The model's counts of a pair in whole steps, whatever the model makes.
+
+    NaN is 0, and no sum of them leaves int64.
 
     >>> _whole(np.array([1.3, np.nan, np.inf, -1e300]), 0.5).tolist() == [3, 0, 2**60, -(2**60)]
     True

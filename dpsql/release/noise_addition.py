@@ -1,7 +1,7 @@
-"""ExactRows → Released: noise on every cell, thresholds on undeclared keys,
-an interval beside every value.
+"""ExactRows → Released: noise on every cell, thresholds on undeclared keys, and intervals.
 
-Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
+Every value gets an interval. Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and
+``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
@@ -152,15 +152,17 @@ def _release_core(
 
 
 def _in_one_spelling(keys: list[object]) -> list[object]:
-    """The keys of one column, every NaN the same:
-    its bits are those of whichever row an engine met first.
+    """The keys of one column, with every NaN the same.
+
+    Else the bits of NaN are those of whichever row an engine met first.
     """
     return [nan if key != key else key for key in keys]
 
 
 def in_order(rows: CoreRows, width: int) -> CoreRows:
-    """The rows by their keys, in whatever order they came: NaN after all numbers,
-    NULL after all values.
+    """The rows by their keys, in whatever order they came.
+
+    NaN is after all numbers, NULL after all values.
     """
     plain = width > 0 and all(_compares_alike(row[index] for row in rows) for index in range(width))
     return sorted(
@@ -170,8 +172,9 @@ def in_order(rows: CoreRows, width: int) -> CoreRows:
 
 
 def _compares_alike(values: Iterable[object]) -> bool:
-    """Whether the values compare with each other as `sort_key` has them: all of one type,
-    which has no NaN.
+    """Whether the values compare with each other as their `sort_key` does.
+
+    They do if all are of one type that has no NaN.
     """
     types = set(map(type, values))
     return len(types) <= 1 and types <= {int, str, bool, date, datetime}
@@ -188,7 +191,8 @@ def _grown_row(
 def _grown(
     histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy
 ) -> ReleasedHistogram:
-    """What the histogram's mechanism releases of exact bins and their counts;
+    """The release of the histogram's mechanism for exact bins and their counts.
+
     None is a group without any.
     """
     contribution = histogram.contribution
@@ -225,8 +229,7 @@ def read_aggregate(
     grown: Sequence[Sequence[ReleasedHistogram]],
     confidence: float,
 ) -> ReleasedColumn:
-    """An aggregate's released values in the type of its column, their intervals,
-    and the curves of a quantile.
+    """An aggregate's released values in its column's type, with intervals and quantile curves.
 
     ``grown`` are the histograms of each row.
     """
@@ -316,8 +319,9 @@ def _integers(rows: CoreRows, index: int) -> list[int]:
 
 
 def sort_key(key: Any) -> tuple[int, Any]:
-    """NaN after all numbers, NULL after all values: a total order,
-    whatever order the rows came in.
+    """The place of a key in a total order: NaN after all numbers, NULL after all values.
+
+    It does not depend on the order the rows came in.
     """
     if key is None:
         return 2, 0

@@ -1,5 +1,4 @@
-"""The released tables of a statement: keys, values with their intervals,
-and the noisy cells behind them.
+"""The released tables of a statement: keys, values with intervals, and their noisy cells.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
@@ -46,10 +45,10 @@ _HISTOGRAMS = (ValueCounts, TopValues, ClippingBound, PresentValues, QuantileEst
 
 @dataclass(frozen=True)
 class HiddenGroups:
-    """The groups that are not shown for want of evidence: their keys and, for each cell,
-    their noisy counts in steps.
+    """The groups that are not shown for want of evidence: their keys and noisy counts.
 
-    They were paid for with the others, and count in what is made of a table as a whole.
+    For each cell the counts are in steps. They were paid for with the others, and count in what is
+    made of a table as a whole.
     """
 
     keys: Sequence[tuple[object, ...]]
@@ -58,11 +57,10 @@ class HiddenGroups:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One core's released rows: keys, aggregates with their intervals,
-    and the noisy cells and curves behind them.
+    """One core's released rows: keys, aggregates with their intervals, noisy cells and curves.
 
-    ``hidden`` are the groups that were left out of the rows, where they are kept. ``unshown`` are
-    rows of groups that are not shown, if the table has them.
+    ``hidden`` are the groups that were left out of the rows, if they are kept. ``unshown`` are rows
+    of groups that are not shown, if the table has them.
     """
 
     plan: CorePlan
@@ -92,8 +90,9 @@ class ReleasedTable:
 
     @property
     def totals(self) -> Sequence[tuple[int, ...]]:
-        """For each row, which keys it is a total over: a core has no totals,
-        and no columns that would say so.
+        """For each row, which keys it is a total over.
+
+        A core has no totals, and no columns that would say so.
         """
         return ColumnarRows((), len(self.keys))
 
@@ -116,10 +115,10 @@ class ReleasedTable:
         )
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
-        """The table without the rows of absent groups;
-        intervals of the others allow for the choice.
+        """The table without the rows of absent groups.
 
-        If places of keys are given, only groups with NULL at one of these need evidence.
+        The intervals of the others allow for the choice. If places of keys are given, only groups
+        with NULL at one of these need evidence.
         """
         presence = self.plan.presence
         if presence is None or presence.released:
@@ -134,8 +133,9 @@ class ReleasedTable:
         )
 
     def without_null(self, nulls: tuple[int, ...] | None) -> frozenset[int]:
-        """The rows without NULL at these places of keys, which need no evidence;
-        none if no places are given.
+        """The rows without NULL at these places of keys, which need no evidence.
+
+        None of them if no places are given.
         """
         if nulls is None:
             return frozenset()
@@ -152,11 +152,10 @@ class ReleasedTable:
         return [int(cell / step) for cell in cells]
 
     def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
-        """The table with wider intervals for the rows that are shown because the count of the
-        evidence is not smaller.
+        """The table with wider intervals for rows shown because their count is not smaller.
 
-        An average is NULL if the longer interval of its count holds 0.
-        ``ends`` are the lower ends of the intervals of these counts, in steps.
+        It is the count of the evidence. An average is NULL if the longer interval of its count
+        holds 0. ``ends`` are the lower ends of the intervals of these counts, in steps.
         """
         presence = self.plan.presence
         if presence is None or not ends:
@@ -204,16 +203,17 @@ class ReleasedTable:
         )
 
     def read_by(self, core: CorePlan) -> ReleasedTable:
-        """The table as the plan of an equal core reads it,
-        which may show groups without rows or leave them out.
+        """The table as the plan of an equal core reads it.
+
+        That plan may show groups without rows or leave them out.
         """
         return replace(self, plan=core)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the
-        released cells.
+        """The values of each aggregate of a row on ``count`` fresh draws of its noise.
 
-        The second half of the draws has the noise of the first with the other sign.
+        The draws are around the released cells. The second half of the draws has the noise of the
+        first with the other sign.
         """
         cells = [
             float(noisy) + antithetic_noise(noise, count) * float(step)
@@ -239,10 +239,9 @@ class ReleasedTable:
         return -1 if self.plan.presence is None else self.plan.presence.cell
 
     def _lower_half(self, row: int, index: int, confidence: float) -> Fraction | None:
-        """How far its interval reaches below the count by which the row is shown;
-        None of all other aggregates.
+        """How far its interval reaches below the count by which the row is shown.
 
-        See `with_lower_ends`.
+        None for all other aggregates. See `with_lower_ends`.
         """
         known = self.intervals[row][index]
         if known is None or self.plan.estimates[index] != SingleCell(self._evidence):
@@ -254,15 +253,16 @@ class ReleasedTable:
     def _drawn_lower(
         self, row: int, cells: Sequence[NDArray[np.float64]], factor: float
     ) -> NDArray[np.float64]:
-        """Draws of the count by which the row is shown:
-        those below it are so many times as far from it.
+        """Draws of the count by which the row is shown.
+
+        Those below it are so many times as far from it.
         """
         middle = float(self.cells[row][self._evidence])
         away = cells[self._evidence] - middle
         return middle + np.where(away < 0, away * factor, away)
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
-        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
+        """The aggregate as a linear form in the row's noisy cells; None if it is none."""
         estimate = self.plan.estimates[aggregate]
         if not isinstance(estimate, SingleCell | CentredSum) or self.plan.shows_its_group(
             aggregate
@@ -279,8 +279,9 @@ class ReleasedTable:
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates,
-        where noise of few steps is not as its law says.
+        """Half the width of the interval of a sum of aggregates.
+
+        It is for noise of few steps, which does not follow its law.
         """
         if any(self._lower_half(row, index, confidence) is not None for index, _ in factors):
             return None
@@ -289,8 +290,9 @@ class ReleasedTable:
     def _stretched(
         self, row: int, index: int, drawn: NDArray[np.float64], half: Fraction
     ) -> NDArray[np.float64]:
-        """The number that let the row be shown:
-        its ends are passed as often as noise passes its half-width.
+        """Draws of the count that let the row be shown.
+
+        They pass its ends as often as noise passes its half-width.
         """
         ends = self.intervals[row][index]
         middle = float(self.cells[row][-1])
@@ -334,8 +336,9 @@ NOTHING = Released(())
 
 
 def antithetic_noise(noise: Mechanism, count: int) -> NDArray[np.float64]:
-    """Antithetic draws: the second half is the first with the other sign,
-    so that what is linear keeps its middle.
+    """Antithetic draws: the second half is the first with the other sign.
+
+    So what is linear keeps its middle.
     """
     half = noise.sample((count + 1) // 2).astype(np.float64)
     return np.concatenate([half, -half])[:count]

@@ -1,7 +1,6 @@
-"""Which candidates of a core are shown: their runs, the noise of their blocks,
-and what intervals then allow for.
+"""The candidates of a core that are shown: their runs, and the noise of their blocks.
 
-Proved in ``docs/proofs/presence.md``.
+Also what intervals then allow for. Proved in ``docs/proofs/presence.md``.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ def key_runs(types: Sequence[Expression], keys: Sequence[tuple[object, ...]]) ->
 
 
 def block_counts(lengths: Sequence[int]) -> list[int]:
-    """How many blocks of two parts all runs of these lengths have together, level by level,
-    from pairs on.
+    """The number of blocks of two parts in all runs of these lengths, level by level from pairs on.
 
     >>> block_counts([5, 2])
     [3, 1, 1]
@@ -84,8 +82,9 @@ BlockNoise: TypeAlias = Callable[[Sequence[int], float], tuple[float, float]]
 
 @dataclass(frozen=True)
 class ShownGroups:
-    """The places of the shown groups, and how far the counts of some may fall with the groups still
-    shown.
+    """The places of the shown groups, and how far the counts of some may fall.
+
+    These groups are still shown when their counts fall so far.
     """
 
     places: tuple[int, ...]
@@ -135,11 +134,10 @@ def shown_groups(
 
 
 def block_tails(lengths: Sequence[int], chance: float) -> list[float]:
-    """How often noise may pass the reach of one block of runs of these lengths,
-    level by level from single groups up.
+    """The probability with which noise may pass the reach of one block, level by level.
 
-    Single groups have half of the chance if there are blocks,
-    and all levels of blocks the other half in equal parts.
+    The blocks are of runs of these lengths, from single groups up. Single groups have half of the
+    chance if there are blocks, and all levels of blocks the other half in equal parts.
     """
     blocks = block_counts(lengths)
     single = chance / 2 if blocks else chance
@@ -172,8 +170,9 @@ def block_levels(
 
 
 def _representatives(sizes: Places, alike: bool) -> Sequence[int]:
-    """The blocks whose noise is asked for: of blocks that are alike the first and the last,
-    which may be smaller.
+    """The blocks whose noise is asked for.
+
+    Of blocks that are alike these are the first and the last, which may be smaller.
     """
     return range(len(sizes)) if not alike else sorted({0, len(sizes) - 1})
 
@@ -181,11 +180,11 @@ def _representatives(sizes: Places, alike: bool) -> Sequence[int]:
 def core_evidence(
     plan: CorePlan, keys: Sequence[tuple[object, ...]], counts: Sequence[int], confidence: float
 ) -> tuple[tuple[int, ...], dict[int, int]]:
-    """Which of a core's candidates are shown by their noisy counts,
-    in steps of the cell of the evidence.
+    """The places of a core's candidates that are shown by their noisy counts.
 
-    Also the lower ends of the intervals of some of these counts, in steps: of groups that are shown
-    only because the count is not much smaller.
+    The counts are in steps of the cell of the evidence. Also the lower ends of the intervals of
+    some of these counts, in steps: of groups that are shown only because the count is not much
+    smaller.
     """
     presence = plan.presence
     assert presence is not None

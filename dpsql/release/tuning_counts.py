@@ -15,8 +15,9 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 def count(
     exact: ExactRows, plan: TuningPlan, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> dict[Question, NoisyCounts]:
-    """The noisy counts of each question of the plan; all of them are released:
-    public from here on.
+    """The noisy counts of each question of the plan.
+
+    All of them are released: public from here on.
     """
     released = dict[Question, NoisyCounts]()
     for asked, rows in zip(plan.tables, exact.reveal(), strict=True):

@@ -1,5 +1,4 @@
-"""Released cores of grouping sets → one released table,
-in which totals are the sums of their parts.
+"""Released cores of grouping sets → one released table, in which totals are sums of their parts.
 
 Proved in ``docs/proofs/cube.md``.
 """

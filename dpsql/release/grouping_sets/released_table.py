@@ -1,7 +1,6 @@
-"""The released table of a cube: the groups of all its levels that have rows,
-with their aggregates and intervals.
+"""The released table of a cube: the groups of all its levels that have rows.
 
-Everything here is computed from what was released.
+They have their aggregates and intervals. Everything here is computed from what was released.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/cube.md``.
 """
@@ -55,9 +54,9 @@ def present_groups(
 ) -> dict[KeyPlaces, list[LevelGroup]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
-    A group is present where its own count says so, or where a part of it is present. Of a set with
-    places of keys groups without NULL at these are all there. A group is near the threshold if all
-    that shows it is.
+    A group is present if its own count says so, or if a part of it is present. In a set with places
+    of keys, groups without NULL at these are all there. A group is near the threshold if all that
+    shows it is.
     """
     present: dict[KeyPlaces, set[Any]] = {}
     sure: dict[KeyPlaces, set[Any]] = {}
@@ -94,8 +93,9 @@ def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
 def _with_evidence(
     cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces, confidence: float
 ) -> tuple[set[Any], set[Any]]:
-    """The groups of a set whose own released count tells that they have rows,
-    and those it hardly tells of.
+    """The groups of a set whose own released count tells that they have rows.
+
+    The second set has those it hardly tells of.
     """
     core = next(level.core for level in cube.levels if level.keys == keys)
     if core is None or tables[core].plan.presence is None:
@@ -118,8 +118,9 @@ def _projected(names: Iterable[Any], finer: KeyPlaces, keys: KeyPlaces) -> set[A
 
 @dataclass(frozen=True)
 class CubeTable:
-    """The released rows of a cube: keys (NULL where the row is a total over one),
-    aggregates and their intervals.
+    """The released rows of a cube: keys, aggregates and their intervals.
+
+    A key is NULL if the row is a total over it.
     """
 
     shape: Cube
@@ -137,7 +138,7 @@ class CubeTable:
 
     @cached_property
     def totals(self) -> tuple[tuple[int, ...], ...]:
-        """For each row and key 1 where the row is a total over the key, else 0."""
+        """For each row and key 1 if the row is a total over the key, else 0."""
         places = range(len(self.shape.keys))
         return tuple(
             tuple(int(index not in self.shape.levels[level].keys) for index in places)
@@ -189,7 +190,7 @@ class CubeTable:
         return result
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
-        """The aggregate as a linear form in the row's noisy cells; None where it is none."""
+        """The aggregate as a linear form in the row's noisy cells; None if it is none."""
         level, group = self.groups[row]
         asked = self.shape.aggregates[aggregate]
         finest = self._finest
@@ -210,9 +211,7 @@ class CubeTable:
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """None: the sums of a cube are spread by least squares,
-        which adds up noises of many cells.
-        """
+        """None: least squares spreads the sums of a cube, which adds up noises of many cells."""
         return None
 
     @property
@@ -222,8 +221,9 @@ class CubeTable:
         return -1 if presence is None else presence.cell
 
     def _lower_halves(self, group: LevelGroup) -> Sequence[Fraction]:
-        """How far the intervals of a group's cells reach down;
-        to 0 if the count showed it because noise was high.
+        """How far the intervals of a group's cells reach down.
+
+        They reach to 0 if the count showed the group because noise was high.
         """
         if not group.near or self._evidence < 0:
             return group.halves
@@ -269,8 +269,9 @@ def cube_table(
     confidence: float,
     evident: Mapping[KeyPlaces, NullPlaces] = NOTHING,
 ) -> CubeTable:
-    """The rows of all levels of the cube, as often as each was asked for;
-    of ``evident`` ones the present groups.
+    """The rows of all levels of the cube, as often as each was asked for.
+
+    Of ``evident`` levels only the present groups.
     """
     groups = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
@@ -300,8 +301,9 @@ def _with_lower_end(
     far: ConfidenceInterval | None,
     evidence: int,
 ) -> ConfidenceInterval | None:
-    """The interval with the lower end of the count by which a group is shown;
-    of what reads the count both ends.
+    """The interval with the lower end of the count by which a group is shown.
+
+    An estimate that reads the count gets both ends.
     """
     if known is None or far is None:
         return known

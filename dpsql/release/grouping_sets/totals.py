@@ -38,11 +38,10 @@ GroupKey = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class LevelGroup:
-    """One group of one level: its keys,
-    and its row in the released table of the level's own core, if it has one.
+    """One group of one level: its keys, and its row in the table of the level's own core, if any.
 
-    ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in
-    steps of the cell) and the half-width of their noise: where the levels are sums of the finest. A
+    If the levels are sums of the finest, ``cells`` are the sums of the finest level's noisy cells
+    over the group, with the variance (in steps of the cell) and the half-width of their noise. A
     group is ``near`` if it is shown only because a noisy count, its own or that of a part, is not
     much smaller.
     """
@@ -135,15 +134,14 @@ class LevelSums:
         return LevelGroup(name, row, sums, variances, halves=halves, shown=tuple(values))
 
     def _noise_of(self, keys: KeyPlaces, index: int, leaves: list[int]) -> tuple[float, Fraction]:
-        """The variance of a group's sum, in steps of its cell,
-        and half the width of its interval.
-        """
+        """The variance of a group's sum, in steps of its cell, and half its interval's width."""
         spread = self._spread_of(keys, index, leaves)
         return spread.variance, self._half_of(index, spread)
 
     def _members_of(self, keys: KeyPlaces) -> tuple[list[GroupKey], NDArray[np.int64]]:
-        """The groups of a level in the order of their keys,
-        and for each group of the finest level the one it is in.
+        """The groups of a level in the order of their keys.
+
+        Also the index of the group that each group of the finest level is in.
         """
         at = [self._whole.index(key) for key in keys]
         names: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
@@ -186,8 +184,9 @@ class LevelSums:
         return [Fraction(number) * step for number in numbers.tolist()]
 
     def _shown_leaves(self) -> list[list[Any] | None]:
-        """What is shown of the finest groups for aggregates whose totals are sums of what is shown;
-        else None.
+        """The shown values of the finest groups for each aggregate.
+
+        None for an aggregate whose totals are no sums of what is shown.
         """
         leaf_values: list[list[Any] | None] = []
         halves = self._plan.half_widths(self._confidence)[: len(self._leaves)]
@@ -203,8 +202,9 @@ class LevelSums:
         return leaf_values
 
     def _spreads_of(self, index: int) -> Callable[[Sequence[int]], SumVariance] | None:
-        """What tells the spread of sums exactly; None where one level alone was measured,
-        or there are many groups.
+        """The function that tells the spread of sums exactly.
+
+        None if only one level was measured, or if there are many groups.
         """
         levels = [level for _, level in self._measured[index]]
         count = len(self._finest.keys)
@@ -215,8 +215,9 @@ class LevelSums:
         )
 
     def _spread_of(self, keys: KeyPlaces, index: int, leaves: list[int]) -> SumVariance:
-        """At most the variance of the group's sum:
-        all levels that were measured tell of it independently.
+        """At most the variance of the group's sum.
+
+        All levels that were measured tell of it independently.
         """
         of = self._spreads[index]
         if of is not None and leaves:
@@ -228,8 +229,9 @@ class LevelSums:
         return SumVariance(1 / information, min(1.0, self._variances[index] * information))
 
     def _half_of(self, index: int, spread: SumVariance) -> Fraction:
-        """Half the interval of noise of that spread:
-        the cell's own where nothing else tells of the group.
+        """Half the interval of noise of that spread.
+
+        It is the cell's own if nothing else tells of the group.
         """
         if math.isclose(spread.variance, self._variances[index]):
             return self._plan.half_widths(self._confidence)[index]
@@ -241,10 +243,9 @@ class LevelSums:
 
 
 class CombinedSums(LevelSums):
-    """The levels of a cube as sums over a finest level that is made of earlier answers,
-    by the noise that is in them.
+    """The levels of a cube as sums over a finest level that is made of earlier answers.
 
-    Coarser levels are those sums and nothing else.
+    They follow the noise that is in these answers. Coarser levels are those sums and nothing else.
     """
 
     def _measured_levels(self, index: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
@@ -262,8 +263,9 @@ class CombinedSums(LevelSums):
 
 
 def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
-    """The numbers in their type, what is rounded off one carried over to the next:
-    sums of neighbours stay near.
+    """The numbers in their type, with rounding remainders carried over to the next.
+
+    So sums of neighbours stay near.
 
     >>> carried([Fraction(1, 2)] * 4, "BIGINT")
     [0, 1, 1, 0]
