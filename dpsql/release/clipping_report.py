@@ -68,9 +68,9 @@ def _percent(share: float) -> str:
     >>> _percent(0.031), _percent(0.26), _percent(0.0002)
     ('3.1 %', '26 %', 'less than 0.1 %')
     """
-    return (
-        "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
-    )
+    if share < 0.001:
+        return "less than 0.1 %"
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 
 def _number(count: int, noun: str) -> str:

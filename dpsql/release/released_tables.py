@@ -222,16 +222,18 @@ class ReleasedTable:
             )
         ]
         halves = self.plan.half_widths(confidence)
-        return [
-            self._stretched(row, index, cells[-1], halves[-1])
-            if self.plan.shows_its_group(index)
-            else self._drawn_lower(row, cells, float(lower / halves[self._evidence]))
-            if (lower := self._lower_half(row, index, confidence)) is not None
-            else self._drawn(index, cells, halves, count)
-            if curves is None or len(curves) > 1
-            else curves[0].draws(count)
-            for index, curves in enumerate(self.curves[row])
-        ]
+
+        def aggregate_draws(index: int, curves: QuantileCurves | None) -> NDArray[np.float64]:
+            if self.plan.shows_its_group(index):
+                return self._stretched(row, index, cells[-1], halves[-1])
+            lower = self._lower_half(row, index, confidence)
+            if lower is not None:
+                return self._drawn_lower(row, cells, float(lower / halves[self._evidence]))
+            if curves is None or len(curves) > 1:
+                return self._drawn(index, cells, halves, count)
+            return curves[0].draws(count)
+
+        return [aggregate_draws(index, curves) for index, curves in enumerate(self.curves[row])]
 
     @property
     def _evidence(self) -> int:

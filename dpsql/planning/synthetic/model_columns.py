@@ -105,11 +105,9 @@ class ModelColumn:
     def _places(self) -> dict[object, int]:
         listed: Sequence[object] = range(self.bins) if self.values is None else self.values
         places = {value: index for index, value in enumerate(listed)}
-        return (
-            {**places, self.bins if self.values is None else None: self.bins}
-            if self.declared.nullable
-            else places
-        )
+        if self.declared.nullable:
+            places[self.bins if self.values is None else None] = self.bins
+        return places
 
     def place(self, key: object) -> int:
         """The place of a key as the engine returns it."""

@@ -152,14 +152,9 @@ def dependence_of(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependen
         default=Dependence.PUBLIC,
     )
     if most is Dependence.PUBLIC:
-        several = isinstance(node, (exp.AggFunc, exp.Window))
-        return (
-            Dependence.PUBLIC
-            if not several
-            else Dependence.CHOSEN
-            if scope.chosen_rows
-            else Dependence.SMOOTH
-        )
+        if not isinstance(node, (exp.AggFunc, exp.Window)):
+            return Dependence.PUBLIC
+        return Dependence.CHOSEN if scope.chosen_rows else Dependence.SMOOTH
     return Dependence.CHOSEN if scope.chosen_rows or _chooses(node, scope, subquery) else most
 
 

@@ -70,13 +70,9 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
         ends_only = ranks is not None and (
             ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{index}"])
         )
-        most = (
-            KnownNoise.ENDS
-            if ends_only
-            else KnownNoise.DRAWS
-            if is_threshold_count
-            else KnownNoise.FORM
-        )
+        most = KnownNoise.DRAWS if is_threshold_count else KnownNoise.FORM
+        if ends_only:
+            most = KnownNoise.ENDS
         result.append(min(aggregate.function.known_noise, most, before))
     return result
 

@@ -236,10 +236,14 @@ def _sample_of(name: str, shape: Core | Cube) -> exp.Expr:
 
 
 def _identity(values: Sequence[object]) -> object:
-    return tuple(
-        "NaN" if value != value else value if value.__hash__ is not None else repr(value)
-        for value in values
-    )
+    return tuple(map(_hashable, values))
+
+
+def _hashable(value: object) -> object:
+    """The value, or a text for it if it is NaN or has no hash."""
+    if value != value:
+        return "NaN"
+    return value if value.__hash__ is not None else repr(value)
 
 
 def _sampled(name: str) -> str:
