@@ -48,7 +48,7 @@ class Outcome:
 def outcome(session: Session, asked: Asked) -> Outcome:
     """Plan the statement, as a client's line or as it stands."""
     try:
-        match request.read(asked.text):
+        match request.parse_request(asked.text):
             case request.Select(text=text) | request.ExplainPrivacy(text=text):
                 session.plan(text)
             case _:

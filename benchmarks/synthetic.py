@@ -93,7 +93,7 @@ def shares(
     counts = np.zeros([columns[place].size for place in marginal])
     for *keys, count in rows([columns[place].key for place in marginal]):  # type: ignore[operator]
         counts[
-            tuple(columns[place].place(key) for place, key in zip(marginal, keys, strict=True))
+            tuple(columns[place].index_of(key) for place, key in zip(marginal, keys, strict=True))
         ] = max(count, 0)
     found: NDArray[np.float64] = counts.ravel() / max(counts.sum(), 1)
     return found

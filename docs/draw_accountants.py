@@ -32,7 +32,7 @@ PICTURE = Path(__file__).with_name("accountants.svg")
 #: and all of it for #: conversions.
 EACH, DELTA, WHOLE = Fraction(1, 10), Fraction(1, 10**6), Fraction(1)
 #: A count under Laplace noise, and one under Gaussian noise of the same standard deviation, 14.1.
-LAPLACE, GAUSSIAN = Laplace.priced(1, EACH), Gaussian(1, Fraction(200))
+LAPLACE, GAUSSIAN = Laplace.for_epsilon(1, EACH), Gaussian(1, Fraction(200))
 COUNTS, BUDGETS = (1, 10, 20, 50, 100, 1000), (1, 2, 3)
 MUCH = Fraction(10**6)
 

@@ -176,7 +176,7 @@ def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[st
         )
     exponential = ExponentialMechanism(1, _RATE)
     flip = PermuteAndFlip(1, _RATE)
-    response = RandomizedResponse.priced(4, Fraction(1))
+    response = RandomizedResponse.for_epsilon(4, Fraction(1))
     yield (
         "exponential mechanism",
         lambda: choice_problems(

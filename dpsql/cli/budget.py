@@ -107,7 +107,7 @@ def budget(
         click.echo(_line(holder))
         if with_details:
             click.echo(_details(holder, price))
-    spent = f", {_said_cost(remaining.lifetime.spent)} spent" if with_details else ""
+    spent = f", {_cost_text(remaining.lifetime.spent)} spent" if with_details else ""
     click.echo(
         f"{'lifetime':<16} {remaining.lifetime}; {_counted(all_holders[0].statements_ever)}{spent}"
     )
@@ -119,7 +119,7 @@ def budget(
 
     def takes(cost: Cost) -> str:
         share = remaining.standings[0].answers_left(cost).part
-        return f"{share:<9}" + (f" {_said_cost(cost)} " if with_details else "")
+        return f"{share:<9}" + (f" {_cost_text(cost)} " if with_details else "")
 
     for entry in asked if history else ():
         click.echo(_history_line(entry, takes(entry.cost)))
@@ -135,18 +135,19 @@ def _heading(declared: Schema, remaining: RemainingBudget) -> str:
     total = remaining.budget
     window = remaining.window
     when = "" if window is None else f", {declared.privacy.refresh}: {window} (UTC)"
-    return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
+    promise = f"ε = {_figure(total.epsilon)}, δ = {_figure(total.delta)}"
+    return f"{declared.name}: unit {declared.privacy.unit}, {promise}{when}"
 
 
 def _group_line(size: int, promise: Guarantee, remaining: RemainingBudget) -> str:
-    guarantee = f"ε = {_said(promise.epsilon)}, δ = {_said(promise.delta)}"
+    guarantee = f"ε = {_figure(promise.epsilon)}, δ = {_figure(promise.delta)}"
     if remaining.window is None:
         return f"a group of {size}: {guarantee}"
     over_lifetime = remaining.lifetime.group(size)
     lifetime = (
         "nothing"
         if over_lifetime is None
-        else f"ε = {_said(over_lifetime.epsilon)}, δ = {_said(over_lifetime.delta)}"
+        else f"ε = {_figure(over_lifetime.epsilon)}, δ = {_figure(over_lifetime.delta)}"
     )
     return f"a group of {size}: {guarantee} in each window, {lifetime} over its lifetime"
 
@@ -154,14 +155,14 @@ def _group_line(size: int, promise: Guarantee, remaining: RemainingBudget) -> st
 def _line(holder: BudgetHolder) -> str:
     whose = "" if holder.cap is not None else ", no cap of its own"
     answers = holder.next.answers
-    return f"{plain(holder.name):<16} {bar(answers.share)} {answers.said('')}{whose}; {_counted(holder.statements)}"
+    return f"{plain(holder.name):<16} {bar(answers.share)} {answers.describe('')}{whose}; {_counted(holder.statements)}"
 
 
 def _details(holder: BudgetHolder, price: Fraction) -> str:
     """What is left of ε, and was spent, in every measure."""
-    cap = "no cap of its own" if holder.cap is None else f"of {_said(holder.cap)}"
-    spent = f"{_said_cost(holder.spent)} spent"
-    return f"{'':<16} ε = {_said(holder.left)} left, {cap}; {_more(holder.next, price)}; {spent}"
+    cap = "no cap of its own" if holder.cap is None else f"of {_figure(holder.cap)}"
+    spent = f"{_cost_text(holder.spent)} spent"
+    return f"{'':<16} ε = {_figure(holder.left)} left, {cap}; {_more(holder.next, price)}; {spent}"
 
 
 def _more(following: NextCount, price: Fraction) -> str:
@@ -172,7 +173,7 @@ def _more(following: NextCount, price: Fraction) -> str:
     answers_left = following.answers.left
     worth = by_laplace > answers_left and 4 * by_laplace >= 5 * answers_left
     others = f" ({by_laplace} with Laplace noise)" if worth else ""
-    return f"{answers_left} more at ε = {_said(price)}{others}"
+    return f"{answers_left} more at ε = {_figure(price)}{others}"
 
 
 def _one_answer(holders: list[BudgetHolder]) -> str:
@@ -191,9 +192,9 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
     which is more than its price where ρ is added up.
     """
     taken = {
-        holder.cap: f"{_said(holder.next.share * holder.cap)} of ε = {_said(holder.cap)}"
+        holder.cap: f"{_figure(holder.next.share * holder.cap)} of ε = {_figure(holder.cap)}"
         + (
-            f" (ρ = {_said(holder.holds)})"
+            f" (ρ = {_figure(holder.holds)})"
             if holder.holds and holder.next.cost.epsilon is None
             else ""
         )
@@ -203,7 +204,7 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
     following = holders[0].next
     cost = following.cost
     noise = following.noise.capitalize()
-    first = f"a count of units at ε = {_said(price)} has {noise} noise and is charged as {_said_cost(cost)}"
+    first = f"a count of units at ε = {_figure(price)} has {noise} noise and is charged as {_cost_text(cost)}"
     return first + (f"; it takes {', '.join(taken.values())}" if taken else "")
 
 
@@ -221,12 +222,12 @@ def _counted(statements: int) -> str:
     return "1 statement" if statements == 1 else f"{statements} statements"
 
 
-def _said_cost(cost: Cost) -> str:
-    pure = "" if cost.epsilon is None else f"ε = {_said(cost.epsilon)}, "
-    return f"{pure}ρ = {_said(cost.rho)}, δ = {_said(cost.delta)}"
+def _cost_text(cost: Cost) -> str:
+    pure = "" if cost.epsilon is None else f"ε = {_figure(cost.epsilon)}, "
+    return f"{pure}ρ = {_figure(cost.rho)}, δ = {_figure(cost.delta)}"
 
 
-def _said(value: Fraction) -> str:
+def _figure(value: Fraction) -> str:
     from dpsql.privacy.measure import shown
 
     return shown(value)

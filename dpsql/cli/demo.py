@@ -193,7 +193,7 @@ def _print_answer(
         connection.answers_left if free else connection.remaining.answers_left(explanation.cost)
     )
     share = "free" if free else f"this one took {answers.part}"
-    answers_left = answers.said("" if free else "like this")
+    answers_left = answers.describe("" if free else "like this")
     out.print(
         Padding(
             Text.assemble(f"{share:<20}", (bar(answers.share), "green"), f" {answers_left}"),

@@ -69,7 +69,7 @@ def query(
         choose(connection, epsilon, settings)
         if target_error is not None:
             connection.target_error = target_error
-        explanation = _priced(connection, sql)
+        explanation = _explain_query(connection, sql)
         cursor = connection.execute(sql)
         if cursor.description is not None:
             rows = output.OutputRows.of_cursor(cursor)
@@ -288,8 +288,10 @@ def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
     }
 
 
-def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
+def _explain_query(connection: dpsql.Connection, sql: str) -> Explanation | None:
     """What the statement will cost; None for settings, explanations and transaction control."""
     from dpsql.session import request
 
-    return connection.explain(sql) if isinstance(request.read(sql), request.Select) else None
+    return (
+        connection.explain(sql) if isinstance(request.parse_request(sql), request.Select) else None
+    )

@@ -208,7 +208,7 @@ def _scale(result: Result, index: int) -> tuple[float, float] | None:
 def _error_bar(value: object, bar: CellInterval | None, scale: tuple[float, float]) -> str:
     if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         return ""
-    middle = _place(float(value), scale)
+    middle = _x_position(float(value), scale)
     y = _HEIGHT / 2
     drawn = f'<circle cx="{middle:.1f}" cy="{y:g}" r="2.5" fill="currentColor"/>'
     ends: Sequence[object] = bar or ()
@@ -220,7 +220,7 @@ def _error_bar(value: object, bar: CellInterval | None, scale: tuple[float, floa
         )
         == 2
     ):
-        low, high = (_place(end, scale) for end in numbers)
+        low, high = (_x_position(end, scale) for end in numbers)
         drawn += (
             f'<path d="M{low:.1f} {y:g}H{high:.1f}M{low:.1f} 2V{_HEIGHT - 2}M{high:.1f} 2V{_HEIGHT - 2}"'
             ' stroke="currentColor" fill="none"/>'
@@ -228,6 +228,6 @@ def _error_bar(value: object, bar: CellInterval | None, scale: tuple[float, floa
     return f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img">{drawn}</svg>'
 
 
-def _place(value: float, scale: tuple[float, float]) -> float:
+def _x_position(value: float, scale: tuple[float, float]) -> float:
     low, high = scale
     return 3 + (_WIDTH - 6) * min(max((value - low) / (high - low), 0.0), 1.0)

@@ -59,7 +59,7 @@ class Row(tuple[Any, ...]):
     @overload
     def __getitem__(self, index: slice, /) -> tuple[Any, ...]: ...
     def __getitem__(self, index: SupportsIndex | slice | str, /) -> Any:
-        return super().__getitem__(self._place(index) if isinstance(index, str) else index)
+        return super().__getitem__(self._index_of(index) if isinstance(index, str) else index)
 
     @overload
     def interval(self, name: str) -> Interval[float] | None: ...
@@ -74,7 +74,7 @@ class Row(tuple[Any, ...]):
 
         Raises TypeError if the ends are of another kind.
         """
-        ends = self._intervals[self._place(name)] if self._intervals else None
+        ends = self._intervals[self._index_of(name)] if self._intervals else None
         if ends is None:
             return None
         match ends[0]:
@@ -94,7 +94,7 @@ class Row(tuple[Any, ...]):
         """The values by the names of their columns."""
         return dict(zip(self._names, self, strict=True))
 
-    def _place(self, name: str) -> int:
+    def _index_of(self, name: str) -> int:
         try:
             return self._names.index(name)
         except ValueError:

@@ -90,7 +90,7 @@ def mechanism(
     """The additive noise of a cell: Laplace at share·ε, or Gaussian at share·ε²/2 in ρ."""
     try:
         if norm == "l1":
-            return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
+            return Laplace.for_epsilon(l1_sensitivity(contribution, neighbours), epsilon * share)
         return Gaussian.for_rho(
             l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share
         )
@@ -304,7 +304,7 @@ def peeling(
     assert isinstance(contribution.cell, Frequencies)
     choice: Exponential | PermuteAndFlip
     if norm == "l1":
-        choice = PermuteAndFlip.priced(
+        choice = PermuteAndFlip.for_epsilon(
             l1_sensitivity(contribution, neighbours), epsilon * share / most
         )
     else:
@@ -351,7 +351,7 @@ def _exponential(
     One row moves two utilities apart by at most ``spread``.
     """
     if norm == "l1":
-        return ExponentialMechanism.priced(
+        return ExponentialMechanism.for_epsilon(
             spread * l1_sensitivity(contribution, neighbours), epsilon * share
         )
     moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)
@@ -380,7 +380,7 @@ def key_threshold(
     try:
         noise: Mechanism
         if norm == "l1":
-            noise = Laplace.priced(changed, epsilon * share)
+            noise = Laplace.for_epsilon(changed, epsilon * share)
         else:
             noise = Gaussian.for_rho(changed, epsilon**2 / 2 * share)
     except ValueError:

@@ -173,10 +173,10 @@ class _Chooser:
                 return (
                     None
                     if self._thresholded and condition is None
-                    else SingleCell(cells.place(UnitCount(condition)))
+                    else SingleCell(cells.index_of(UnitCount(condition)))
                 )
             case Measure.DISTINCT:
-                return SingleCell(cells.place(DistinctCount(_argument(aggregate), condition)))
+                return SingleCell(cells.index_of(DistinctCount(_argument(aggregate), condition)))
             case Measure.SUM:
                 return _sum(_argument(aggregate), condition, cells)
             case Measure.MEAN:
@@ -200,7 +200,7 @@ class _Chooser:
                 argument = _argument(aggregate)
                 speaks = Call("not", (argument,), BOOLEAN) if against else argument
                 where = conjunction([speaks] if condition is None else [condition, speaks])
-                return PresenceEstimate(cells.place(RowCount(None, where)), against=against)
+                return PresenceEstimate(cells.index_of(RowCount(None, where)), against=against)
             case Measure.QUANTILES:
                 assert aggregate.ranks is not None
                 return QuantileEstimate(
@@ -238,7 +238,7 @@ class _Chooser:
             case Measure.NORM_CLIPPED_SUM:
                 assert aggregate.other is not None
                 clipped = NormClippedSum(_argument(aggregate), condition, aggregate.other)
-                return SingleCell(cells.place(clipped))
+                return SingleCell(cells.index_of(clipped))
             case _:
                 assert_never(measure)
 

@@ -40,11 +40,11 @@ class CellList:
 
     def total(self, argument: Expression, condition: Expression | None) -> int:
         """The place of the sum of the argument."""
-        return self.place(ClampedSum(argument, condition, self.is_centred(argument, condition)))
+        return self.index_of(ClampedSum(argument, condition, self.is_centred(argument, condition)))
 
     def rows(self, argument: Expression | None, condition: Expression | None) -> int:
         """The index of the count of the rows in which the argument has a value."""
-        return self.place(
+        return self.index_of(
             RowCount(
                 argument if argument is not None and is_nullable(argument) else None, condition
             )
@@ -56,7 +56,7 @@ class CellList:
             self.histograms.append(histogram)
         return self.histograms.index(histogram)
 
-    def place(self, cell: Cell) -> int:
+    def index_of(self, cell: Cell) -> int:
         """The index of the cell; it is added if it is new."""
         if self._averaged and isinstance(cell, RowCount | ClampedSum | ProductSum):
             cell = replace(cell, averaged=True)

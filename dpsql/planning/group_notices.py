@@ -152,7 +152,9 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
                     f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without",
                 )
             else:
-                sentence = _said(core, core.presence, count, first + core.presence.cell)
+                sentence = _presence_sentence(
+                    core, core.presence, count, first + core.presence.cell
+                )
                 yield (
                     core,
                     f"shown with rows or without, but those of NULL are {sentence}"
@@ -162,7 +164,9 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
         first += len(core.cells) + len(core.histograms)
 
 
-def _said(core: CorePlan, presence: GroupPresence, count: int | None, number: int) -> str:
+def _presence_sentence(
+    core: CorePlan, presence: GroupPresence, count: int | None, number: int
+) -> str:
     cell = core.cells[presence.cell].contribution
     chance = float(100 * presence.chance)
     noun = _counted_things(cell)

@@ -137,15 +137,15 @@ class CorePlan:
     @property
     def tables(self) -> frozenset[str]:
         """The tables of the owner that the engine SQL reads, those of its key domain among them."""
-        return frozenset(name for derived, name in self._read if not derived)
+        return frozenset(name for derived, name in self._tables_read if not derived)
 
     @property
     def derived(self) -> frozenset[str]:
         """The derived tables that the engine SQL reads."""
-        return frozenset(name for derived, name in self._read if derived)
+        return frozenset(name for derived, name in self._tables_read if derived)
 
     @cached_property
-    def _read(self) -> frozenset[TableRead]:
+    def _tables_read(self) -> frozenset[TableRead]:
         cells = [cell.contribution.cell for cell in self.cells]
         return tables_measured(
             self.core, [*cells, *(histogram.contribution.cell for histogram in self.histograms)]

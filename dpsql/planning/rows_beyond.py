@@ -41,12 +41,12 @@ def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -
             table = tables.get(scan.table)
             if table is not None:
                 sentences |= dict.fromkeys(
-                    _said(table, f"{most}about", f"of the rows of {scan.table}")
+                    _limit_notices(table, f"{most}about", f"of the rows of {scan.table}")
                 )
     return tuple(sentences)
 
 
-def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
+def _limit_notices(table: Table, about: str, of_rows: str) -> Iterator[str]:
     """What is said of one table, if its limit leaves out or may leave out much."""
     share = float(table.rows_beyond_limit or 0)
     at_most = float(table.rows_beyond_limit_at_most or 0)

@@ -57,7 +57,7 @@ class Ladder:
     first: float
     signed: bool
 
-    def place(self, column: str) -> str:
+    def rung_sql(self, column: str) -> str:
         """The SQL of the rung's index, a whole number from 0 to one less than there are rungs.
 
         That of NULL is 0.
@@ -255,7 +255,7 @@ def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
 def cost_of(parts: Sequence[Fraction], price: Fraction, norm: Norm) -> Cost:
     """What counts with these parts of a price cost together."""
     if norm == "l1":
-        return sum((Laplace.priced(1, price * share).cost for share in parts), FREE)
+        return sum((Laplace.for_epsilon(1, price * share).cost for share in parts), FREE)
     return sum((Gaussian.for_rho(1, price**2 / 2 * share).cost for share in parts), FREE)
 
 

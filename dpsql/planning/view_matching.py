@@ -134,7 +134,7 @@ def view_of(
         key_digest,
         core,
         entry=entry,
-        said=_said(plan.core),
+        said=_keys_text(plan.core),
         keys=keys,
         groups=groups,
         cells=tuple(cells),
@@ -147,7 +147,7 @@ def conditions_of(cell: NormalCell) -> frozenset[str]:
     return frozenset(map(_expression_digest, cell.conditions))
 
 
-def _said(core: Core) -> str:
+def _keys_text(core: Core) -> str:
     return ", ".join(map(_key_name, core.keys)) if core.keys else "no key"
 
 
@@ -186,7 +186,7 @@ class CellMatch:
             for condition in self.conditions
             if isinstance(condition, Call) and condition.function == "in"
         }
-        fixed_keys = _shown(self) | {
+        fixed_keys = _visible_keys(self) | {
             column.name for column in listed if isinstance(column, ColumnRef)
         }
         return frozenset(
@@ -277,11 +277,11 @@ def _is_one_group(cell_match: CellMatch) -> bool:
 
     It is if the asked keys, with what the conditions fix, are the view's keys.
     """
-    fixed_keys = _shown(cell_match)
+    fixed_keys = _visible_keys(cell_match)
     return all(f"k{index}" in fixed_keys for index in range(len(cell_match.view.keys)))
 
 
-def _shown(cell_match: CellMatch) -> set[str]:
+def _visible_keys(cell_match: CellMatch) -> set[str]:
     """The keys of the view that are asked keys, or that a condition fixes."""
     names = {key.name for key in cell_match.keys if isinstance(key, ColumnRef)}
     for condition in cell_match.conditions:

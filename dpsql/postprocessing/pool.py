@@ -44,7 +44,7 @@ class Slots:
         self._waiting = list[QueueTicket]()
 
     @contextmanager
-    def place(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def slot(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Hold a place while the context lasts.
 
         ``check`` raises if the statement was ended while it waits for its turn.
@@ -133,7 +133,7 @@ class PostProcessors:
         What it released is taken out of it afterwards. ``check`` raises if the statement was ended
         while it waits for its turn.
         """
-        with self._slots.place(analyst, check):
+        with self._slots.slot(analyst, check):
             seen = self._renew()
             with self._lock:
                 postprocessor = self._free.pop() if self._free else None
@@ -153,8 +153,8 @@ class PostProcessors:
         lent, and is the only such one. No lease waits for any of this: when it gets free may depend
         on private rows.
         """
-        alone = self._deriving.place(analyst, check) if derives else nullcontext()
-        with alone, self._readings.place(analyst, check):
+        alone = self._deriving.slot(analyst, check) if derives else nullcontext()
+        with alone, self._readings.slot(analyst, check):
             postprocessor = PostProcessor(self._schema(), self._public_rows) if derives else None
             try:
                 yield postprocessor

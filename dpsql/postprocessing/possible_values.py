@@ -95,7 +95,7 @@ def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
 def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
     match node:
         case exp.Column():
-            index = _place(node)
+            index = _aggregate_index(node)
             return EVERYTHING if index is None else possible(aggregates[index])
         case exp.Literal():
             return (
@@ -191,7 +191,7 @@ def _term(node: exp.Expr) -> tuple[Fraction, int] | None:
     """The expression as a number times an aggregate, by its place."""
     match node:
         case exp.Column():
-            index = _place(node)
+            index = _aggregate_index(node)
             return None if index is None else (Fraction(1), index)
         case exp.Paren() | exp.Nullif() | exp.Cast() | exp.TryCast():
             return _term(node.this)
@@ -214,7 +214,7 @@ def _union_of_ranges(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...
     return result
 
 
-def _place(column: exp.Column) -> int | None:
+def _aggregate_index(column: exp.Column) -> int | None:
     return int(column.name[1:]) if column.name[:1] == "a" and column.name[1:].isdecimal() else None
 
 

@@ -66,7 +66,7 @@ class AnswersLeft:
         """What is left, from 0 to 1."""
         return Fraction(self.left, self.total) if self.total else Fraction(0)
 
-    def said(self, answers: str = "like this") -> str:
+    def describe(self, answers: str = "like this") -> str:
         """What is left in words; ``answers`` says which answers are counted, and may be empty."""
         which = f" {answers}" if answers else ""
         if not self.total:
@@ -74,7 +74,7 @@ class AnswersLeft:
         return f"{self.left:,} of {self.total:,} {'answer' if self.total == 1 else 'answers'}{which} left"
 
     def __str__(self) -> str:
-        return self.said()
+        return self.describe()
 
     def _repr_html_(self) -> str:
         return f'<progress max="1" value="{float(self.share):.4f}"></progress> {self}'

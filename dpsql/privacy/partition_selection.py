@@ -178,11 +178,11 @@ class KeyThreshold:
             )
 
     @classmethod
-    def priced(
+    def for_epsilon(
         cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool
     ) -> KeyThreshold:
         """The selection that costs epsilon (for Gaussian noise ρ = epsilon²/2) and delta."""
-        return cls((Gaussian if gaussian else Laplace).priced(groups, epsilon), delta)
+        return cls((Gaussian if gaussian else Laplace).for_epsilon(groups, epsilon), delta)
 
     @property
     def groups(self) -> int:

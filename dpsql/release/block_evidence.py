@@ -128,7 +128,7 @@ class RunEvidence:
         return np.where(sibling < count, least, np.inf)
 
     @cached_property
-    def shown(self) -> _Truths:
+    def visible_groups(self) -> _Truths:
         """Which groups are shown."""
         result = np.zeros_like(self.present[-1])
         for number in range(len(self.levels) - 2, -1, -1):
@@ -144,8 +144,8 @@ class RunEvidence:
         The counts of all other groups stay as they are. Infinite for groups that are not shown, or
         if the fall is more than ``within``.
         """
-        result = np.full(self.shown.shape, np.inf)
-        runs, groups = np.nonzero(self.shown)
+        result = np.full(self.visible_groups.shape, np.inf)
+        runs, groups = np.nonzero(self.visible_groups)
         for limits in self._limits(runs, groups):
             tried = np.flatnonzero((limits > 0) & (limits <= within))
             hidden = tried[~self._shown_after(runs[tried], groups[tried], limits[tried])]

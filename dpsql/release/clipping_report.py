@@ -14,10 +14,10 @@ def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
     weighed = any(
         core.selection is not None and core.selection.weights is not None for core in plan.cores
     )
-    return tuple(_said(count, released, weighed) for count in plan.left_out)
+    return tuple(_omission_sentence(count, released, weighed) for count in plan.left_out)
 
 
-def _said(omission: LeftOut, released: Released, weighed: bool) -> str:
+def _omission_sentence(omission: LeftOut, released: Released, weighed: bool) -> str:
     """The sentence of one count; ``weighed`` tells that keys are chosen by weight."""
     value, low, high = _counted(omission.core, omission.aggregate, released)
     total, least, _ = _counted(omission.whole_core, omission.whole, released)

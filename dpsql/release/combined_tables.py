@@ -69,14 +69,14 @@ class CombinedTable(ReleasedTable):
         """
         if self.plan.presence is None or not self.evidence:
             return frozenset()
-        return frozenset(range(len(self.keys))).difference(self._shown(0.0).places)
+        return frozenset(range(len(self.keys))).difference(self._visible_groups(0.0).places)
 
     def near(self, confidence: float) -> frozenset[int]:
         """The rows that are shown only because the count of the evidence is not much smaller."""
         if self.plan.presence is None or not self.evidence:
             return frozenset()
         halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
-        slacks = self._shown(MOST_SLACK * max(halves)).slacks
+        slacks = self._visible_groups(MOST_SLACK * max(halves)).slacks
         return frozenset(row for row, slack in slacks.items() if slack < MOST_SLACK * halves[row])
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
@@ -89,7 +89,7 @@ class CombinedTable(ReleasedTable):
             return self
         without_null = self.without_null(nulls)
         uncertain = self.near(confidence)
-        places = sorted(without_null.union(self._shown(0.0).places))
+        places = sorted(without_null.union(self._visible_groups(0.0).places))
         table = self.at(places)
         cell = SingleCell(self.plan.presence.cell)
         near = [
@@ -106,7 +106,7 @@ class CombinedTable(ReleasedTable):
                 wide[index][row] = None if known is None else (min(known[0], 0.0), known[1])
         return replace(table, intervals=ColumnarRows(tuple(wide), len(table.keys)))
 
-    def _shown(self, within: float) -> ShownGroups:
+    def _visible_groups(self, within: float) -> ShownGroups:
         presence = self.plan.presence
         assert presence is not None
 
@@ -198,7 +198,9 @@ def combined_table(
     rows = range(len(keys))
     results = [
         [
-            _read(plan, index, noise, numbers[row], weights=weights[row], confidence=confidence)
+            _aggregate_value(
+                plan, index, noise, numbers[row], weights=weights[row], confidence=confidence
+            )
             for row in rows
         ]
         for index in range(len(plan.estimates))
@@ -227,7 +229,7 @@ def combined_table(
     )
 
 
-def _read(
+def _aggregate_value(
     plan: CorePlan,
     index: int,
     noise: SharedNoise,

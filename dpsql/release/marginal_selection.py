@@ -141,7 +141,7 @@ def _counts(plan: SyntheticPlan, columns: Sequence[int], rows: CoreRows) -> Coun
     for row in rows:
         index = 0
         for column, key in zip(columns, row, strict=False):
-            index = index * plan.columns[column].size + plan.columns[column].place(key)
+            index = index * plan.columns[column].size + plan.columns[column].index_of(key)
         count = row[len(columns)]
         assert isinstance(count, int)
         result[index] += count

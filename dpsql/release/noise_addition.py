@@ -33,7 +33,7 @@ from dpsql.planning.estimators.histogram import (
     least_present,
     picked,
     quantiles_of,
-    read,
+    released_value,
 )
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import (
@@ -287,7 +287,7 @@ def _read_histogram(
         assert isinstance(estimate, TopValues | ClippingBound)
         return picked(estimate, grown.places), None, None
     assert isinstance(grown, tuple) and not isinstance(estimate, ClippingBound)
-    return read(estimate, grown, least), None, None
+    return released_value(estimate, grown, least), None, None
 
 
 def _read_ranks(

@@ -122,9 +122,9 @@ def shown_groups(
                 np.asarray(same_length, np.int64), numbers, block_noise, tails, alike=alike
             )
         )
-        at = np.asarray(same_length, np.int64)[evidence.shown]
+        at = np.asarray(same_length, np.int64)[evidence.visible_groups]
         places += at.tolist()
-        slack_values = evidence.slacks(within)[evidence.shown]
+        slack_values = evidence.slacks(within)[evidence.visible_groups]
         slacks.update(
             (index, slack)
             for index, slack in zip(at.tolist(), slack_values.tolist(), strict=True)

@@ -230,13 +230,13 @@ def _pset(repl: ReplSession, command: BackslashCommand) -> None:
     name, _, value = command.argument.partition(" ")
     if name:
         return _set(repl, name, value.strip())
-    for option, text in repl.display.said():
+    for option, text in repl.display.option_texts():
         repl.screen.notify(f"{option:<10} {text}")
 
 
 def _set(repl: ReplSession, name: str, value: str) -> None:
     repl.display = repl.display.with_option(name.lower(), value)
-    repl.screen.notify(f"{name.lower()} is {dict(repl.display.said())[name.lower()]}")
+    repl.screen.notify(f"{name.lower()} is {dict(repl.display.option_texts())[name.lower()]}")
 
 
 def _help(repl: ReplSession, command: BackslashCommand) -> None:

@@ -59,12 +59,12 @@ class DisplaySettings:
             case _:
                 raise DataError(f"\\pset knows {', '.join(OPTIONS)}")
 
-    def said(self) -> list[tuple[str, str]]:
+    def option_texts(self) -> list[tuple[str, str]]:
         """Each option and its value, in words."""
-        return [(name, _said(getattr(self, name))) for name in OPTIONS]
+        return [(name, _value_text(getattr(self, name))) for name in OPTIONS]
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     match value:
         case None:
             return "off"

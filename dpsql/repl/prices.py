@@ -63,7 +63,7 @@ class PriceList:
         )
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What all of them cost, in words."""
         count = "1 statement" if len(self._lines) == 1 else f"{len(self._lines)} statements"
         return f"{count}, which {'takes' if len(self._lines) == 1 else 'take'} {self._takes} in all; nothing was run"
@@ -81,7 +81,7 @@ def require_within(limit: Fraction | None, paid: Fraction, price: Fraction) -> N
 def left(session: Session) -> str:
     """What is left, in answers."""
     remaining = session.remaining
-    return f"{session.ordinary_answers(remaining).said('')}{remaining.renewed}"
+    return f"{session.ordinary_answers(remaining).describe('')}{remaining.renewed}"
 
 
 def price_line(
@@ -137,7 +137,7 @@ def budget_lines(
             "the database" if standing.holder is None else f"the cap of {plain(standing.holder)}"
         )
         answers = standing.answers_left(cost)
-        lines.append(f"{whose:<20} {bar(answers.share)} {answers.said('')}")
+        lines.append(f"{whose:<20} {bar(answers.share)} {answers.describe('')}")
         if details:
             rho = f", ρ = {shown(standing.spent.rho)} of {shown(standing.budget.rho_total)} spent"
             delta = (
@@ -173,5 +173,5 @@ def meter(session: Session) -> list[tuple[str, str]]:
     return [
         ("class:meter.name", f" {plain(session.analyst)} at {session.schema.name} "),
         (f"class:meter.{level}", f" {bar(share, 12)}"),
-        ("class:meter", f" {answers.said('')} │ \\? helps "),
+        ("class:meter", f" {answers.describe('')} │ \\? helps "),
     ]

@@ -61,7 +61,7 @@ def run_texts(
                 repl.feed(text)
         if rules.dry:
             repl.show_rows(repl.prices.rows)
-            screen.notify(repl.prices.said, "price")
+            screen.notify(repl.prices.summary, "price")
         return repl.failure
     finally:
         screen.write_to(None)

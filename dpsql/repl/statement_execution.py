@@ -55,7 +55,7 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
     from dpsql.session import request
 
     word = first_word(text)
-    match with_dpsql_errors(lambda: request.read(text)):
+    match with_dpsql_errors(lambda: request.parse_request(text)):
         case request.Select(text=text):
             plan, planning = _timed(
                 lambda: interruptibly(lambda: session.plan(text), session.interrupt)
@@ -95,7 +95,7 @@ def planned(session: Session, text: str) -> Plan | NamedPrice | None:
     """The plan of a query, or the price of a CREATE; None for other text. Costs nothing."""
     from dpsql.session import request
 
-    match with_dpsql_errors(lambda: request.read(text)):
+    match with_dpsql_errors(lambda: request.parse_request(text)):
         case request.Select(text=text):
             return interruptibly(lambda: session.plan(text), session.interrupt)
         case request.CreateNamed() as statement:

@@ -60,10 +60,10 @@ class Collected(BaseModel):
         return self
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What the column holds, for those who see it among others.
 
-        >>> Collected(mechanism="randomized_response", epsilon=1.5).said
+        >>> Collected(mechanism="randomized_response", epsilon=1.5).description
         'reports of randomized response, epsilon 1.5'
         """
         price = (

@@ -156,7 +156,7 @@ class Column(BaseModel):
     @property
     def description(self) -> str | None:
         """What the column means, and that it holds reports if it does."""
-        texts = [self.comment, None if self.collected is None else self.collected.said]
+        texts = [self.comment, None if self.collected is None else self.collected.description]
         return "; ".join(text for text in texts if text is not None) or None
 
     @property

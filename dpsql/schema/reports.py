@@ -54,7 +54,7 @@ def _of_categories(collected: Collected, domain: tuple[Hashable, ...]) -> Catego
         case _, None, Fraction() as truth:
             return UnaryEncoding(domain, truth, 1 - truth)
         case "randomized_response", epsilon, _:
-            return RandomizedCategories.priced(domain, epsilon)
+            return RandomizedCategories.for_epsilon(domain, epsilon)
         case "symmetric_unary_encoding", epsilon, _:
             return UnaryEncoding.symmetric(domain, epsilon)
         case _, epsilon, _:
@@ -85,4 +85,4 @@ def _of_numbers(
         )
     ends = (Fraction(bounds[0]), Fraction(bounds[1]))  # type: ignore[arg-type]
     kind = LocalLaplace if collected.mechanism == "laplace" else Piecewise
-    return kind.priced(ends, collected.epsilon)
+    return kind.for_epsilon(ends, collected.epsilon)

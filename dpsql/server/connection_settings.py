@@ -11,7 +11,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from dpsql.errors import Error
-from dpsql.server.catalogue.default_settings import DEFAULTS, DURATIONS, FIXED, MEMORY, shown
+from dpsql.server.catalogue.default_settings import DEFAULTS, DURATIONS, FIXED, MEMORY, setting_text
 from dpsql.server.protocol.error_response import WireError
 from dpsql.session.request import SETTINGS, StatementSettings
 
@@ -89,7 +89,7 @@ class ConnectionSettings(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         key = name.lower()
         if key in SETTINGS:
-            return self._chooser.settings.shown(key)
+            return self._chooser.settings.setting_text(key)
         for settings in (self._fixed, self._values, self._defaults):
             if key in settings:
                 return settings[key]
@@ -111,19 +111,19 @@ class ConnectionSettings(Mapping[str, str]):
         """The statement timeout in seconds."""
         return int(self["statement_timeout"]) / 1000 or None
 
-    def shown(self, name: str) -> str:
+    def setting_text(self, name: str) -> str:
         """The setting as SHOW writes it: a duration in the longest unit that divides it.
 
         >>> chooser = type("SessionSettings", (), {"settings": None})()
         >>> settings = ConnectionSettings("ada", chooser, lambda _: None)
         >>> for written in ("300ms", "5000", "120s", "0"):
-        ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))
+        ...     settings.set("statement_timeout", written); print(settings.setting_text("statement_timeout"))
         300ms
         5s
         2min
         0
         """
-        return shown(name, self[name])
+        return setting_text(name, self[name])
 
     def shows(self, level: str) -> bool:
         """Whether a client wants messages of a level, such as notice."""

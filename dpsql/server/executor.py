@@ -270,7 +270,7 @@ class Executor:
                 (),
                 columns,
                 lambda _: PortalRows(
-                    [(key, self.settings.shown(key), "") for key in self.settings], "SHOW"
+                    [(key, self.settings.setting_text(key), "") for key in self.settings], "SHOW"
                 ),
             )
         if name not in self.settings:
@@ -278,7 +278,7 @@ class Executor:
         return DescribedQuery(
             (),
             (WireColumn(REPORTED.get(name, name), postgres_types.TEXT),),
-            lambda _: PortalRows([(self.settings.shown(name),)], "SHOW"),
+            lambda _: PortalRows([(self.settings.setting_text(name),)], "SHOW"),
         )
 
     def _set(self, name: str, value: str | None, local: bool) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from dpsql.server.commands.command import QueryText
-from dpsql.server.commands.parser import read
+from dpsql.server.commands.parser import parse_command
 from dpsql.server.commands.tokens import pieces
 from dpsql.server.executor import MOST_STATEMENTS, Executor, ParsedStatement
 from dpsql.server.protocol import binary_format, codec, postgres_types, text_format
@@ -91,7 +91,7 @@ class ExtendedQuery:
             raise WireError("42601", "cannot insert multiple commands into a prepared statement")
         declared = [_declared(oid) for oid in message.param_types]
         if parsed_pieces:
-            command = read(parsed_pieces[0])
+            command = parse_command(parsed_pieces[0])
             described = self._executor.describe(command, declared)
             statements[message.statement] = ParsedStatement(command, described, declared)
         else:

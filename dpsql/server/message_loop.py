@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from dpsql.errors import statement_incident
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
-from dpsql.server.commands.parser import read
+from dpsql.server.commands.parser import parse_command
 from dpsql.server.commands.tokens import SplitStatement, pieces
 from dpsql.server.connection_settings import ConnectionSettings
 from dpsql.server.executor import Executor
@@ -167,7 +167,7 @@ class MessageLoop:
             self._statement(piece)
 
     def _statement(self, piece: SplitStatement) -> None:
-        command = read(piece)
+        command = parse_command(piece)
         described = self._executor.describe(command)
         if described.parameters:
             raise WireError(

@@ -91,9 +91,9 @@ class QueryRouter:
     ) -> DescribedQuery:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
-        match request.read(query.text):
+        match request.parse_request(query.text):
             case request.Select():
-                return self._priced(query, declared)
+                return self._describe_statement(query, declared)
             case request.CreateNamed() | request.DropNamed() as statement:
                 return DescribedQuery(
                     (), None, lambda _: self._named(query, _TAGS[type(statement), statement.kind])
@@ -135,7 +135,9 @@ class QueryRouter:
 
         return DescribedQuery(_kinds(declared, prepared.parameters), (column,), run)
 
-    def _priced(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
+    def _describe_statement(
+        self, query: QueryText, declared: Sequence[PostgresType | None]
+    ) -> DescribedQuery:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
             columns = self._session.columns(planned)
@@ -225,7 +227,7 @@ class QueryRouter:
         except LocatedError:
             raise
         except Error as error:
-            failed = error_fields(self._cancellation.said(error), query.text, query.start)
+            failed = error_fields(self._cancellation.client_error(error), query.text, query.start)
             code = error.code if isinstance(error, Refused | StatementError) else ""
         raise LocatedError(failed, code)
 

@@ -65,7 +65,7 @@ class StatementCancellation:
         if self._reason:
             raise WireError("57014", self._reason)
 
-    def said(self, error: Error) -> Error:
+    def client_error(self, error: Error) -> Error:
         """The error or, if the statement was cancelled, PostgreSQL's words for that."""
         return (
             WireError("57014", self._reason)

@@ -55,7 +55,7 @@ class PlanAnswering:
                 paid = self._execution.paid(
                     plan.written(), scope, self._execution.charged, reuse=reuse
                 )
-            return self.shown(plan, paid, scope), paid.released
+            return self.postprocessed(plan, paid, scope), paid.released
 
     def of_views(self, plan: Plan, refine: bool = False) -> ViewAnswer | None:
         """The release of the plan's cores as earlier answers tell it, if they do; to ``refine``,
@@ -91,7 +91,7 @@ class PlanAnswering:
         both = self._execution.refined(plan, scope) or both
         return bought, PaidRelease(both.released, paid.stored, None, both.notices)
 
-    def shown(
+    def postprocessed(
         self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None
     ) -> Result:
         """The post-processed result.
@@ -192,7 +192,9 @@ class WorkloadAnswering:
                             paid_release, stored=False
                         )  # the block paid, also where another was first meanwhile
                         known.append((plan, paid))
-                    results.append(self._answering.shown(plan, paid, scope, parts.get(id(plan))))
+                    results.append(
+                        self._answering.postprocessed(plan, paid, scope, parts.get(id(plan)))
+                    )
                 return results
 
 

@@ -51,7 +51,7 @@ from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.interval import Interval
 
 
-def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
+def cost_lines(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
     """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost,
     followed by a summary or, verbose, by all.
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.planning.plan import Plan
-from dpsql.planning.workload import PricedWorkload, priced
+from dpsql.planning.workload import PricedWorkload, price_workload
 from dpsql.postprocessing import PostProcessors, Price, Result
 from dpsql.postprocessing.interval_columns import with_interval_columns
 from dpsql.privacy.accountant import Accountant
@@ -32,8 +32,7 @@ from dpsql.session.answering import (
 from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
-from dpsql.session.explain import explain
-from dpsql.session.explain import priced as cost_lines
+from dpsql.session.explain import cost_lines, explain
 from dpsql.session.explanation import Explanation
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
@@ -156,7 +155,7 @@ class Session(StatementPlanner):
         remaining = self.remaining
         if price.cost == FREE:
             free = f"free: {'answered before, and paid for once' if price.stored else 'no private row was read'}"
-            return f"{free}; {self.ordinary_answers(remaining).said('')}{remaining.renewed}"
+            return f"{free}; {self.ordinary_answers(remaining).describe('')}{remaining.renewed}"
         return f"{remaining.answers_left(price.cost).took}{remaining.renewed}"
 
     @cancellable
@@ -164,7 +163,7 @@ class Session(StatementPlanner):
         """Answer one line of a client. A query is charged, then read, then given noise,
         then post-processed.
         """
-        match request.read(text):
+        match request.parse_request(text):
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
             case request.ExplainPrivacy(text=text, goal=goal):
@@ -186,7 +185,7 @@ class Session(StatementPlanner):
                 return status_rows.lines("name", sorted(self.schema.tables))
             case request.Show(name=name):
                 if name in SETTINGS:
-                    return status_rows.lines(name, [self._settings.shown(name)])
+                    return status_rows.lines(name, [self._settings.setting_text(name)])
                 remaining = self.remaining
                 return status_rows.budget(remaining, self.ordinary_answers(remaining))
             case request.TransactionControl():
@@ -199,7 +198,7 @@ class Session(StatementPlanner):
         self, statement: request.CreateNamed, text: str, parameters: Sequence[object] = ()
     ) -> NamedPrice:
         """What it costs to create what stays under a name; nothing is charged."""
-        return self._named_statements.priced(statement, text, parameters, self._settings)
+        return self._named_statements.named_price(statement, text, parameters, self._settings)
 
     def _explained(
         self, column: str, statement: request.NamedStatement, parameters: Sequence[object]
@@ -268,7 +267,7 @@ class Session(StatementPlanner):
         offer_statuses = statuses(
             plans, lambda plan: self._batch.is_free(plan, self._settings.reuse)
         )
-        return priced(plans, offer_statuses, self._schema, self.remaining, delta=delta)
+        return price_workload(plans, offer_statuses, self._schema, self.remaining, delta=delta)
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:

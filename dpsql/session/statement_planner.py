@@ -174,13 +174,13 @@ class StatementPlanner:
         """
         try:
             plan = compiled(self._settings)
-            return plan if plan.unfound else self._targets.priced(plan, self._settings)
+            return plan if plan.unfound else self._targets.plan_at_target(plan, self._settings)
         except BudgetExhausted:
             if self._settings.mechanism != "auto":
                 raise
             settings = replace(self._settings, mechanism="laplace")
             try:
-                return self._targets.priced(compiled(settings), settings)
+                return self._targets.plan_at_target(compiled(settings), settings)
             except BudgetExhausted:
                 pass
             raise

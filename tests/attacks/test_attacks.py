@@ -48,7 +48,7 @@ def execute(session: Session, case: Case) -> Result | Error:
 
 def planned(session: Session, case: Case) -> Plan | None:
     """The plan of a query; None for the words that speak to the session."""
-    match request.read(case.sql):
+    match request.parse_request(case.sql):
         case request.Select(text=text):
             return session.plan(text, case.parameters)
         case _:

@@ -39,7 +39,7 @@ TEXTS = {
 def test_a_text_is_read_in_time(name: str) -> None:
     text = TEXTS[name]
     begun = time.process_time()
-    for reader in (request.read, pieces, whole, is_finished):
+    for reader in (request.parse_request, pieces, whole, is_finished):
         try:
             reader(text)
         except Error:

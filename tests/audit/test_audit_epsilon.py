@@ -67,17 +67,17 @@ def test_the_formulas_by_hand() -> None:
     """7,000 of 10,000 beside 2,000 of 10,000,
     at tails so fat that the ends are about the shares.
     """
-    shown = PURE.shown(7000, 2000, 10_000, 10_000, 0.4999)
+    shown = PURE.proved_epsilon(7000, 2000, 10_000, 10_000, 0.4999)
     assert shown == pytest.approx(np.log(0.7 / 0.2), abs=1e-3)
-    assert ReleaseClaim(True, 1.0, 0.1).shown(7000, 2000, 10_000, 10_000, 0.4999) == pytest.approx(
-        np.log(0.6 / 0.2), abs=1e-3
-    )
-    by_rho = ReleaseClaim(False, 1.0, 0.0).shown(7000, 2000, 10_000, 10_000, 0.4999)
+    assert ReleaseClaim(True, 1.0, 0.1).proved_epsilon(
+        7000, 2000, 10_000, 10_000, 0.4999
+    ) == pytest.approx(np.log(0.6 / 0.2), abs=1e-3)
+    by_rho = ReleaseClaim(False, 1.0, 0.0).proved_epsilon(7000, 2000, 10_000, 10_000, 0.4999)
     divergence = 0.7 * np.log(0.7 / 0.2) + 0.3 * np.log(0.3 / 0.8)
     assert by_rho == pytest.approx(np.sqrt(2 * divergence), rel=2e-3), (
         "order 1.001 is nearly Kullback and Leibler's"
     )
-    assert PURE.shown(10, 20, 100, 100, 0.01) == 0
+    assert PURE.proved_epsilon(10, 20, 100, 100, 0.01) == 0
     assert ReleaseClaim.of(Cost(None, Fraction(1, 2)), True) == ReleaseClaim(False, 1.0, 0.0, True)
     assert ReleaseClaim.of(
         Cost(Fraction(2), Fraction(1, 2), Fraction(1, 100)), True

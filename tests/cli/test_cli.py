@@ -99,7 +99,7 @@ def test_what_was_not_foreseen_has_no_traceback(
     def fail(*_: object) -> None:
         raise RuntimeError("CANARY_7f3a")
 
-    monkeypatch.setattr(request, "read", fail)
+    monkeypatch.setattr(request, "parse_request", fail)
     found = dpsql("query", NAFLD, BY_SEX)
     assert (
         found.code == 1

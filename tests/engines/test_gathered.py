@@ -7,7 +7,7 @@ from math import nan
 
 import pytest
 
-from dpsql.engines.duckdb.row_encoding import gathered, read, written
+from dpsql.engines.duckdb.row_encoding import decode_rows, gathered, written
 
 
 def _bins(*pairs: tuple[int, int]) -> tuple[array[int], array[int]]:
@@ -56,12 +56,12 @@ def test_without_keys_there_is_one_group() -> None:
 
 def test_they_come_through_the_pipe_as_they_are() -> None:
     rows = [("a", _bins((3, 30), (9, 2**62))), ("b", None), ("c", _bins())]
-    assert read(*written(rows)) == rows
-    assert read(*written([(None,)])) == [(None,)]
+    assert decode_rows(*written(rows)) == rows
+    assert decode_rows(*written([(None,)])) == [(None,)]
 
 
 def test_bins_of_other_sizes_than_are_told_are_no_column() -> None:
     description, columns = written([(_bins((3, 30), (9, 90)),)])
     with pytest.raises(ValueError):
-        read([1, [["b", len(columns[0]) - 8]]], [columns[0][:-8]])
+        decode_rows([1, [["b", len(columns[0]) - 8]]], [columns[0][:-8]])
     assert description == [1, [["b", len(columns[0])]]]

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
-from dpsql.engines.duckdb.row_encoding import read, written
+from dpsql.engines.duckdb.row_encoding import decode_rows, written
 
 VALUES = some.one_of(
     some.none(),
@@ -48,7 +48,7 @@ def same(one: Any, other: Any) -> bool:
 @given(some.lists(COLUMNS, max_size=4))
 def test_rows_come_back_as_they_were(columns: list[list[Any]]) -> None:
     rows = list(zip(*columns, strict=True))
-    assert same(read(*written(rows)), rows)
+    assert same(decode_rows(*written(rows)), rows)
 
 
 def test_rows_go_through_a_pipe() -> None:
@@ -78,7 +78,7 @@ def test_rows_go_through_a_pipe() -> None:
 def test_what_no_column_holds_is_not_sent(value: object) -> None:
     if isinstance(value, dict):
         with pytest.raises((TypeError, ValueError, KeyError)):
-            read(*written([(value,)]))
+            decode_rows(*written([(value,)]))
         return
     with pytest.raises(TypeError):
         written([(value,)])

@@ -42,9 +42,7 @@ def places(ladder: Ladder, sql_type: str, numbers: list[Any]) -> list[int]:
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t (place INTEGER, x {sql_type})")
         connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(numbers)))
-        text = (
-            f"SELECT {ladder.place('x')} FROM (SELECT place, x::DOUBLE AS x FROM t) ORDER BY place"
-        )
+        text = f"SELECT {ladder.rung_sql('x')} FROM (SELECT place, x::DOUBLE AS x FROM t) ORDER BY place"
         return [place for (place,) in connection.execute(text).fetchall()]
 
 

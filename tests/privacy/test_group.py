@@ -38,7 +38,7 @@ def test_pure_privacy_is_k_epsilon_and_laplace_noise_reaches_it(
 ) -> None:
     promise = Budget(epsilon).group(size)
     assert promise.epsilon == size * epsilon and promise.delta == 0
-    scale = float(Laplace.priced(1, epsilon).scale)
+    scale = float(Laplace.for_epsilon(1, epsilon).scale)
     z = np.arange(-200, 201)
     ratios = (np.abs(z - size) - np.abs(z)) / scale  # logarithms of the ratios of the two laws
     assert ratios.max() == pytest.approx(float(promise.epsilon), rel=1e-12)

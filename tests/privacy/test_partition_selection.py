@@ -66,7 +66,7 @@ def test_the_oracle_of_the_best_rule_gives_the_known_figures():
     [(1, MILLIONTH, 15), (5, MILLIONTH, 76), (1, BILLIONTH, 22), (5, BILLIONTH, 110)],
 )
 def test_laplace_thresholds(groups, delta, threshold):
-    made = KeyThreshold.priced(groups, Fraction(1), delta, gaussian=False)
+    made = KeyThreshold.for_epsilon(groups, Fraction(1), delta, gaussian=False)
     assert made.threshold == threshold
     assert made.cost.epsilon == 1 and made.cost.delta == delta and made.groups == groups
 
@@ -85,7 +85,7 @@ def test_gaussian_thresholds(groups, continuous):
 def test_a_unit_shows_its_lonely_keys_with_at_most_delta_and_one_less_would_be_too_many(
     groups, epsilon, delta, gaussian
 ):
-    made = KeyThreshold.priced(groups, epsilon, delta, gaussian)
+    made = KeyThreshold.for_epsilon(groups, epsilon, delta, gaussian)
     with mpmath.workdps(50):
         allowed = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (
             mpmath.mpf(1) / groups
@@ -150,7 +150,7 @@ def test_the_allowance_of_one_key_is_rounded_down_and_no_worse_than_an_equal_sha
 
 @pytest.mark.parametrize("groups", [1, 5, 20])
 def test_no_rule_beats_the_best_possible_one(groups):
-    made = KeyThreshold.priced(groups, Fraction(1), MILLIONTH, gaussian=False)
+    made = KeyThreshold.for_epsilon(groups, Fraction(1), MILLIONTH, gaussian=False)
     share = float(allowance(groups, MILLIONTH))
     for n in range(1, made.threshold + 5):
         assert shown(made, n) <= optimal_probability(n, 1 / groups, share) * (1 + 1e-9)
@@ -160,7 +160,7 @@ def test_no_rule_beats_the_best_possible_one(groups):
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 1000)])
 def test_lonely_keys_appear_as_seldom_as_the_formula_says(gaussian, delta):
     groups, n = 3, 100_000
-    made = KeyThreshold.priced(groups, Fraction(1), delta, gaussian)
+    made = KeyThreshold.for_epsilon(groups, Fraction(1), delta, gaussian)
     selected = made.select([1] * (groups * n), _entropy=Seeded(1))
     appeared = (
         np.array([value is not None for value in selected]).reshape(n, groups).any(axis=1).sum()
@@ -177,7 +177,7 @@ def test_lonely_keys_appear_as_seldom_as_the_formula_says(gaussian, delta):
 @pytest.mark.parametrize("gaussian", [False, True])
 def test_units_needed_is_the_least_number_that_is_shown_so_often(gaussian):
     for groups, probability in ((1, 0.5), (1, 0.95), (4, 0.8), (20, 0.999)):
-        made = KeyThreshold.priced(groups, Fraction(1, 2), MILLIONTH, gaussian)
+        made = KeyThreshold.for_epsilon(groups, Fraction(1, 2), MILLIONTH, gaussian)
         needed = made.units_needed(probability)
         assert shown(made, needed) >= probability > shown(made, needed - 1)
     with pytest.raises(ValueError):
@@ -185,13 +185,13 @@ def test_units_needed_is_the_least_number_that_is_shown_so_often(gaussian):
 
 
 def test_empty_groups_are_never_shown_whatever_the_noise():
-    made = KeyThreshold.priced(1, Fraction(1, 100), Fraction(2, 5), gaussian=False)
+    made = KeyThreshold.for_epsilon(1, Fraction(1, 100), Fraction(2, 5), gaussian=False)
     assert made.select([0, -3] * 500, _entropy=Seeded(2)) == [None] * 1000
     assert any(value is not None for value in made.select([1] * 500, _entropy=Seeded(2)))
 
 
 def test_large_groups_come_with_noise_of_their_own():
-    made = KeyThreshold.priced(2, Fraction(1), MILLIONTH, gaussian=True)
+    made = KeyThreshold.for_epsilon(2, Fraction(1), MILLIONTH, gaussian=True)
     released = made.select([10**6] * 2000, _entropy=Seeded(3))
     noise = np.array(released) - 10**6
     assert noise.std() == pytest.approx(2**0.5, rel=0.15) and len(set(released)) > 5
@@ -202,7 +202,7 @@ def test_large_groups_come_with_noise_of_their_own():
 @pytest.mark.parametrize("delta", [Fraction(0), Fraction(1), Fraction(-1, 2)])
 def test_selection_without_delta_is_refused(delta):
     with pytest.raises(ValueError, match="delta"):
-        KeyThreshold.priced(1, Fraction(1), delta, gaussian=False)
+        KeyThreshold.for_epsilon(1, Fraction(1), delta, gaussian=False)
 
 
 def law_of(noise):
@@ -232,10 +232,10 @@ def conditional_coverage(threshold, interval, units, confidence):
 
 
 SHOWN = [
-    KeyThreshold.priced(1, Fraction(1, 10), MILLIONTH, gaussian=False),
-    KeyThreshold.priced(1, Fraction(1), BILLIONTH, gaussian=False),
-    KeyThreshold.priced(3, Fraction(1, 10), MILLIONTH, gaussian=True),
-    KeyThreshold.priced(2, Fraction(2, 3), MILLIONTH, gaussian=True),
+    KeyThreshold.for_epsilon(1, Fraction(1, 10), MILLIONTH, gaussian=False),
+    KeyThreshold.for_epsilon(1, Fraction(1), BILLIONTH, gaussian=False),
+    KeyThreshold.for_epsilon(3, Fraction(1, 10), MILLIONTH, gaussian=True),
+    KeyThreshold.for_epsilon(2, Fraction(2, 3), MILLIONTH, gaussian=True),
 ]
 
 

@@ -90,7 +90,7 @@ def test_the_loss_is_that_of_discrete_noise() -> None:
 
 
 def test_losses_are_ordered_before_the_other_accountants() -> None:
-    cost = Laplace.priced(1, Fraction(1, 10)).cost
+    cost = Laplace.for_epsilon(1, Fraction(1, 10)).cost
     assert epsilon_of_losses([PureLoss(Fraction(1, 10))] * 100, MICRO) < epsilon_of_rho(
         100 * cost.rho, MICRO
     )

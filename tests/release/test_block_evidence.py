@@ -92,9 +92,9 @@ def test_an_answer_without_any_row_is_empty_in_nineteen_of_twenty(
         for length in LENGTHS[lengths]:
             counts = np.array(_noisy(noise, [0] * (tries * length), random), np.float64)
             places = np.arange(tries * length).reshape(tries, length)
-            found |= RunEvidence(block_levels(places, counts, block_noise, tails, True)).shown.any(
-                axis=1
-            )
+            found |= RunEvidence(
+                block_levels(places, counts, block_noise, tails, True)
+            ).visible_groups.any(axis=1)
         return int(found.sum())
 
     assert stats.binom.sf(seen(APPEARS) - 1, tries, 0.05) > 1e-9

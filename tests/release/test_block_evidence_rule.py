@@ -109,7 +109,7 @@ def test_runs_are_shown_as_the_rule_says(length: int) -> None:
             [level.variance[run].tolist() for level in levels],
         )
         shown = [rule.is_shown(group) for group in range(length)]
-        assert evidence.shown[run].tolist() == shown
+        assert evidence.visible_groups[run].tolist() == shown
         assert slacks[run].tolist() == [
             rule.slack(group) if shown[group] else inf for group in range(length)
         ]

@@ -164,7 +164,7 @@ def test_a_file_has_the_style_that_is_said_or_that_of_its_name(
 
 
 def test_what_is_set_at_first() -> None:
-    assert DisplaySettings().said() == [
+    assert DisplaySettings().option_texts() == [
         ("format", "table"),
         ("intervals", "on"),
         ("expanded", "off"),

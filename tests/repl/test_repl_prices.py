@@ -62,13 +62,13 @@ def test_a_list_of_prices_adds_up_and_tells_a_second_answer_at_no_price(session:
         session.remaining,
     )
     listed = PriceList()
-    assert listed.said == "0 statements, which take nothing in all; nothing was run"
+    assert listed.summary == "0 statements, which take nothing in all; nothing was run"
     listed.add(free, None, left)
-    assert listed.said == "1 statement, which takes nothing in all; nothing was run"
+    assert listed.summary == "1 statement, which takes nothing in all; nothing was run"
     for _ in range(2):
         listed.add(paid, paid, left)
     assert (
-        listed.said == "3 statements, which take 1/36 in all; nothing was run"
+        listed.summary == "3 statements, which take 1/36 in all; nothing was run"
         and listed.epsilon == Fraction(1, 10)
     )
     assert list(listed.rows.names) == [

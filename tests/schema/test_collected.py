@@ -22,8 +22,10 @@ def test_each_mechanism_is_that_of_the_client() -> None:
         return Column.model_validate({**column, "collected": collected}).reports
 
     answer = {"mechanism": "randomized_response", "epsilon": 1.5}
-    assert reports(answer, **YES_NO) == local.RandomizedCategories.priced(("yes", "no"), 1.5)
-    assert reports(answer, type="boolean") == local.RandomizedCategories.priced((False, True), 1.5)
+    assert reports(answer, **YES_NO) == local.RandomizedCategories.for_epsilon(("yes", "no"), 1.5)
+    assert reports(answer, type="boolean") == local.RandomizedCategories.for_epsilon(
+        (False, True), 1.5
+    )
     coin = {"mechanism": "randomized_response", "truth": 0.75}
     assert reports(coin, type="boolean") == local.RandomizedCategories(
         (False, True), Fraction(3, 4)
@@ -34,9 +36,13 @@ def test_each_mechanism_is_that_of_the_client() -> None:
     )
     bits = {"mechanism": "optimized_unary_encoding", "epsilon": 2}
     assert reports(bits, **YES_NO) == local.UnaryEncoding.optimal(("yes", "no"), 2)
-    assert reports(PIECEWISE, type="double", bounds=[0, 24]) == local.Piecewise.priced((0, 24), 1)
+    assert reports(PIECEWISE, type="double", bounds=[0, 24]) == local.Piecewise.for_epsilon(
+        (0, 24), 1
+    )
     noise = {"mechanism": "laplace", "epsilon": 1}
-    assert reports(noise, type="double", bounds=[0, 24]) == local.LocalLaplace.priced((0, 24), 1)
+    assert reports(noise, type="double", bounds=[0, 24]) == local.LocalLaplace.for_epsilon(
+        (0, 24), 1
+    )
     assert Column.model_validate(YES_NO).reports is None
 
 

@@ -75,7 +75,7 @@ def test_a_value_is_shown_as_postgresql_shows_it(
     settings: ConnectionSettings, name: str, written: str, shown: str
 ) -> None:
     settings.set(name, written)
-    assert settings.shown(name) == shown and settings[name.upper()] == settings[name]
+    assert settings.setting_text(name) == shown and settings[name.upper()] == settings[name]
 
 
 @pytest.mark.parametrize(

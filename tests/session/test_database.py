@@ -212,7 +212,7 @@ def test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first() -> N
     gates = {name: threading.Event() for name in "a1 a2 b1 c1 b2 d1 a3 c2".split()}
 
     def work(name: str) -> None:
-        with places.place(name[0]):
+        with places.slot(name[0]):
             got.put(name)
             gates[name].wait(20)
 

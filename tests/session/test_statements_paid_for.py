@@ -32,7 +32,7 @@ id = {{ type = "integer" }}
 """
 EPSILON = Fraction(1, 10)
 NOISES = {
-    "laplace": Laplace.priced(l1=1, epsilon=EPSILON).cost,
+    "laplace": Laplace.for_epsilon(l1=1, epsilon=EPSILON).cost,
     "gaussian": Gaussian.for_rho(1, EPSILON**2 / 2).cost,
 }
 

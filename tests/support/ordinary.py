@@ -62,4 +62,4 @@ def read(text: str, columns: dict[str, ColumnRef] = COLUMNS) -> Expression:
     def resolve(node: exp.Column) -> Expression:
         return columns[node.name]
 
-    return Reader(resolve).read(item)
+    return Reader(resolve).expression(item)

@@ -143,7 +143,7 @@ class ReleaseClaim:
             return cls(True, float(cost.epsilon), float(cost.delta))
         return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)
 
-    def shown(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
+    def proved_epsilon(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
         """The ε proved by the numbers of outputs of two databases in the event; 0 if none is.
 
         Each of the two probabilities is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ:
@@ -188,7 +188,7 @@ def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> Distinguish
         ):
             for above in (True, False):
                 event = DistinguishingEvent(feature, float(threshold), above)
-                proved = claim.shown(
+                proved = claim.proved_epsilon(
                     event.count(one), event.count(other), len(one), len(other), _TRIED
                 )
                 if proved > most:
@@ -209,7 +209,7 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
         if event is not None:
             tested = first[ends[0] :]
             other_tested = second[ends[1] :]
-            proved = claim.shown(
+            proved = claim.proved_epsilon(
                 event.count(tested),
                 event.count(other_tested),
                 len(tested),

@@ -153,7 +153,7 @@ def _announce(session: Session, missing: MissingLimits, plan: TuningPlan, share:
     after = remaining.after(plan.cost.rounded_up())
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
     as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
-    _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")
+    _tell(f"This takes {share} of the budget, once: {as_many}{answers.describe('')}.")
     for sought, noun in COUNTED.items():
         deviation = plan.deviation(sought)
         if deviation is not None:

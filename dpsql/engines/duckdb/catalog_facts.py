@@ -95,7 +95,7 @@ def held_facts(
     is_database = kind in ("database", "sqlite")
     try:
         places = [
-            held_files.place(str(file))
+            held_files.hold(str(file))
             for file in (with_journal(Path(path).resolve()) if is_database else [path])
         ]
     except OSError:

@@ -111,9 +111,9 @@ class DryRun:
 def _digest(core: CoreSql, derived: Sequence[DerivedTable]) -> bytes:
     """A name of all that a dry run depends on."""
     return hashlib.sha256(
-        repr((core.sql, sorted(core.tables), list(_said(derived)))).encode()
+        repr((core.sql, sorted(core.tables), list(_derived_types(derived)))).encode()
     ).digest()
 
 
-def _said(derived: Sequence[DerivedTable]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _derived_types(derived: Sequence[DerivedTable]) -> Iterator[tuple[str, tuple[str, ...]]]:
     return ((table.name, table.types) for table in derived)

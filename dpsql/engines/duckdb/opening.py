@@ -40,7 +40,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
     copies = RemoteCopies(schema.source)
     try:
         with copies.naming_addresses():
-            return opens(schema.copied_to(copies.place), copies)
+            return opens(schema.copied_to(copies.local_path), copies)
     except BaseException:
         copies.close()
         raise

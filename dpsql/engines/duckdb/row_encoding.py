@@ -92,7 +92,7 @@ _READ: Final = {letter: read for letter, _, read in _FORMS.values()}
 def written(rows: ValueRows) -> tuple[list[Any], list[bytes]]:
     """A description of the rows, in values that JSON has, and the bytes of their columns.
 
-    >>> read(*written([(1, "a", Decimal("0.10")), (2, None, Decimal(3))]))
+    >>> decode_rows(*written([(1, "a", Decimal("0.10")), (2, None, Decimal(3))]))
     [(1, 'a', Decimal('0.10')), (2, None, Decimal('3'))]
 
     TypeError for a value of a type that no column has.
@@ -101,7 +101,7 @@ def written(rows: ValueRows) -> tuple[list[Any], list[bytes]]:
     return [len(rows), [[kind, len(data)] for kind, data in columns]], [data for _, data in columns]
 
 
-def read(description: Sequence[Any], columns: Sequence[bytes]) -> list[tuple[Any, ...]]:
+def decode_rows(description: Sequence[Any], columns: Sequence[bytes]) -> list[tuple[Any, ...]]:
     """The rows that were written; ValueError, TypeError or KeyError for anything else."""
     count, kinds = description
     values = [_values(kind, data) for (kind, _), data in zip(kinds, columns, strict=True)]

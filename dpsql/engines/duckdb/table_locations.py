@@ -62,10 +62,10 @@ def places_of(schema: Schema) -> dict[str, str]:
     if source_kind(path) != "files":
         return {name: table.table or name for name, table in schema.tables.items()}
     tables = found_tables(path) if path.exists() or is_glob(path) else []
-    return {name: str(_place(schema, name, path, tables)) for name in schema.tables}
+    return {name: str(_path_of(schema, name, path, tables)) for name in schema.tables}
 
 
-def _place(schema: Schema, name: str, source: Path, tables: Sequence[tuple[str, Path]]) -> Path:
+def _path_of(schema: Schema, name: str, source: Path, tables: Sequence[tuple[str, Path]]) -> Path:
     declared = schema.tables[name].table
     if declared is not None and (Path(declared).is_absolute() or ".." in Path(declared).parts):
         raise schema.error(

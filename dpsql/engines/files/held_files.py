@@ -174,7 +174,7 @@ class HeldFile:
     links: int
 
     @property
-    def place(self) -> str:
+    def opened_path(self) -> str:
         """What the engine opens: the very file, whatever its path leads to by then,
         or else the path.
         """
@@ -211,9 +211,9 @@ class HeldFiles:
         self._since = time.monotonic()
         self._closed = False
 
-    def place(self, path: str) -> str:
+    def hold(self, path: str) -> str:
         """What the engine opens for the path, whose file is held from now on."""
-        return self._file(path).place
+        return self._file(path).opened_path
 
     def source(self, source: DataSource) -> DataSource:
         """The source with all its files held, and nothing else,
@@ -223,14 +223,14 @@ class HeldFiles:
         """
         files: dict[str, HeldFile] = {}
 
-        def place(file: Path) -> str:
+        def hold(file: Path) -> str:
             held_file = files[str(file.absolute())] = self._file(file)
-            return held_file.place
+            return held_file.opened_path
 
-        result = located(_below_one_folder(source), place)
+        result = located(_below_one_folder(source), hold)
         if source.kind != "files":
             for file in source_files(source):
-                place(file)
+                hold(file)
             result = replace(source, path=str(next(iter(files.values())).real))
         elif not all(table.files for table in result.tables.values()):
             raise FileNotFoundError
@@ -331,7 +331,7 @@ def _held(path: Path) -> HeldFile:
         facts = os.fstat(descriptor)
         result = HeldFile(real, descriptor, state_of(facts), facts.st_nlink)
         with suppress(OSError):
-            if state_of(Path(result.place).stat())[:2] == result.state[:2]:
+            if state_of(Path(result.opened_path).stat())[:2] == result.state[:2]:
                 return result
         os.close(descriptor)
     facts = real.stat()

@@ -60,7 +60,7 @@ class RemoteCopies:
             raise
 
     @property
-    def place(self) -> Path:
+    def local_path(self) -> Path:
         """The source on this machine: a file, a folder or a glob."""
         return Path(self._folder, self._store.source)
 
@@ -196,7 +196,7 @@ class RemoteCopies:
             return
         places = sorted(self._copied, key=len, reverse=True)
         named = {str(Path(self._folder, index)): self._copied[index][0].address for index in places}
-        for path, address in {**named, str(self.place): self._source}.items():
+        for path, address in {**named, str(self.local_path): self._source}.items():
             message = message.replace(path, address)
         raise SchemaError(message)
 
@@ -233,7 +233,7 @@ def copied_source(source: str) -> Iterator[str]:
         yield source
         return
     with closing(RemoteCopies(source)) as copies, copies.naming_addresses():
-        yield str(copies.place)
+        yield str(copies.local_path)
 
 
 @contextmanager
@@ -245,4 +245,4 @@ def copied_schema(schema: Schema) -> Iterator[Schema]:
         yield schema
         return
     with closing(RemoteCopies(schema.source)) as copies, copies.naming_addresses():
-        yield schema.copied_to(copies.place)
+        yield schema.copied_to(copies.local_path)

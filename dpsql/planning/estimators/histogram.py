@@ -82,7 +82,7 @@ FrequencyEstimate: TypeAlias = ValueCounts | TopValues | ClippingBound | Present
 ABSENT_SHOWN = Fraction(1, 20)
 
 
-def read(
+def released_value(
     frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction
 ) -> object:
     """The released reading of noisy counts, one for each value.

@@ -84,7 +84,7 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEst
     y = _variable(pairs.y, pairs.y_where, sums.y, cells)
     if not sums.products:
         return MomentEstimate(sums.statistic, count, x, y)
-    products = cells.place(ProductSum(*pairs.factors, pairs.condition))
+    products = cells.index_of(ProductSum(*pairs.factors, pairs.condition))
     grid = product_quantum(*pairs.factors)
     return MomentEstimate(
         sums.statistic, count, x, y, products=products, product_middle=grid.middle * grid.size
@@ -101,7 +101,7 @@ def _variable(
         case 0 | 1:
             squares_cell = None
         case 2:
-            squares_cell = cells.place(ProductSum(argument, argument, condition))
+            squares_cell = cells.index_of(ProductSum(argument, argument, condition))
         case _:
             assert_never(power)
     reach = max(grid.reach, 1) * grid.size

@@ -140,7 +140,9 @@ class SynopsisWorkload:
         """The keys of the synopsis that a cell is told by; None where they do not tell it."""
         matched = _matched(asked, self.whole())
         return (
-            None if matched is None else frozenset(int(key.name[1:]) for key in _read(matched[0]))
+            None
+            if matched is None
+            else frozenset(int(key.name[1:]) for key in _columns_read(matched[0]))
         )
 
     def _query(
@@ -238,7 +240,7 @@ def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
             yield _Asked(statement, core, normal, cell, place=index)
 
 
-def _read(cell_match: CellMatch) -> set[ColumnRef]:
+def _columns_read(cell_match: CellMatch) -> set[ColumnRef]:
     return {
         column
         for expression in (*cell_match.keys, *cell_match.conditions)

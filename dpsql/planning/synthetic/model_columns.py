@@ -109,7 +109,7 @@ class ModelColumn:
             places[self.bins if self.values is None else None] = self.bins
         return places
 
-    def place(self, key: object) -> int:
+    def index_of(self, key: object) -> int:
         """The place of a key as the engine returns it."""
         return self._places[key]
 

@@ -194,7 +194,7 @@ def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanis
     One unit moves them by at most ``moved`` in L1, and so in L2.
     """
     if pure:
-        return Laplace.priced(moved, price * share)
+        return Laplace.for_epsilon(moved, price * share)
     return Gaussian.for_rho(moved**2, price**2 / 2 * share)
 
 
@@ -204,7 +204,7 @@ def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponen
     One unit moves each score by at most ``moved``, up or down, so two move apart by twice that.
     """
     if pure:
-        return ExponentialMechanism.priced(2 * moved, price * share)
+        return ExponentialMechanism.for_epsilon(2 * moved, price * share)
     return ConcentratedExponential((2 * moved) ** 2, price**2 / 2 * share)
 
 

@@ -4,6 +4,6 @@ See `docs/proofs/workload.md`.
 """
 
 from dpsql.planning.workload.block import Block
-from dpsql.planning.workload.offers import Offer, PricedWorkload, priced
+from dpsql.planning.workload.offers import Offer, PricedWorkload, price_workload
 
-__all__ = ["Block", "Offer", "PricedWorkload", "priced"]
+__all__ = ["Block", "Offer", "PricedWorkload", "price_workload"]

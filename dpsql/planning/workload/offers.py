@@ -130,7 +130,7 @@ class PricedWorkload:
             if offer.cost is None or offer.epsilon is None:
                 cells.append((name, "—", offer.why, ""))
             else:
-                cells.append((name, shown(offer.epsilon), _said(offer.cost), remaining_))
+                cells.append((name, shown(offer.epsilon), _cost_text(offer.cost), remaining_))
         widths = [max(len(row[index]) for row in cells if row[3]) for index in range(3)]
         for row in cells:
             padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -138,7 +138,7 @@ class PricedWorkload:
         return "\n".join([*lines, "* is what would be charged"])
 
 
-def priced(
+def price_workload(
     plans: Sequence[Plan],
     statuses: Sequence[OfferStatus],
     schema: Schema,
@@ -194,6 +194,6 @@ def _numbers(cost: Cost | None) -> tuple[float | None, float | None, float | Non
     )
 
 
-def _said(cost: Cost) -> str:
+def _cost_text(cost: Cost) -> str:
     pure = "" if cost.epsilon is None else f"ε = {shown(cost.epsilon)}, "
     return f"{pure}ρ = {shown(cost.rho)}" + (f", δ = {shown(cost.delta)}" if cost.delta else "")

@@ -237,7 +237,7 @@ def missing_intervals(
     exact = [index for index, output in enumerate(plan.columns) if output.exact]
     if exact and rows > MOST_ROWS:
         why = f"what is computed of released rows has intervals on at most {MOST_ROWS:,} rows"
-        notices.append(_said(plan, exact, f"{why}; ask for fewer groups at a time"))
+        notices.append(_missing_notice(plan, exact, f"{why}; ask for fewer groups at a time"))
     if resampling is None or not rows:
         return tuple(notices)
     released_rows = sum(len(tables[name].keys) for name in resampling.tables)
@@ -246,20 +246,22 @@ def missing_intervals(
             f"it takes {released_rows:,} released rows together, and at most "
             f"{MOST_RESAMPLED_ROWS:,} are resampled; ask for fewer groups at a time"
         )
-        notices.append(_said(plan, resampling.wanted, why))
+        notices.append(_missing_notice(plan, resampling.wanted, why))
     elif resampling.wanted and not ran:
         why = "run on samples of the noise, the part of the statement over released rows fails"
-        notices.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
+        notices.append(
+            _missing_notice(plan, resampling.wanted, f"{why}, or takes too much time or memory")
+        )
     if resampling.without:
         why = (
             "noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
             "drawn again, and no interval would hold as often as it says"
         )
-        notices.append(_said(plan, resampling.without, why))
+        notices.append(_missing_notice(plan, resampling.without, why))
     return tuple(notices)
 
 
-def _said(plan: Plan, places: Sequence[int], why: str) -> str:
+def _missing_notice(plan: Plan, places: Sequence[int], why: str) -> str:
     *before, last = (plan.columns[index].name for index in places)
     return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"
 

@@ -105,18 +105,18 @@ class Checkpoints:
             None if location["file"] is None else (location["file"][0], location["file"][1]),
         )
 
-    def place(self, ledger: str, at: LedgerLocation) -> None:
+    def set_location(self, ledger: str, at: LedgerLocation) -> None:
         """From now on the ledger lies here."""
         if self.whereabouts(ledger) != at:
             _write(self._ledger(ledger) / "place.json", {"place": at.place, "file": at.file})
 
     def newest(self, ledger: str) -> Checkpoint | None:
         """How far the ledger was written when something was last charged to it on this machine."""
-        return _Slots(self._ledger(ledger) / "newest").read()
+        return _Slots(self._ledger(ledger) / "newest").newest()
 
     def owns(self, ledger: str) -> list[Checkpoint]:
         """How far each analyst's part of the ledger was written."""
-        stored = (_Slots(path).read() for path in sorted(self._ledger(ledger).glob("*.analyst")))
+        stored = (_Slots(path).newest() for path in sorted(self._ledger(ledger).glob("*.analyst")))
         return [checkpoint for checkpoint in stored if checkpoint is not None]
 
     def digests(self, ledger: str) -> EntryDigests:
@@ -217,7 +217,7 @@ class _Slots:
         except OSError as error:
             raise _state_error() from error
 
-    def read(self) -> Checkpoint | None:
+    def newest(self) -> Checkpoint | None:
         """The newest undamaged checkpoint; None if there is none."""
         return max(filter(None, self._slots()), key=lambda checkpoint: checkpoint.seq, default=None)
 

@@ -87,9 +87,9 @@ class Ledger:
         return self._store
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Location of the ledger: a path, or an address without its password."""
-        return self._store.place
+        return self._store.location
 
     def append(
         self,

@@ -195,7 +195,7 @@ def remember(
 ) -> None:
     """From now on the databases of these names have this ledger, and it lies here."""
     checkpoints.bind(names.all, meta.id)
-    checkpoints.place(meta.id, location)
+    checkpoints.set_location(meta.id, location)
 
 
 def complete_digests(

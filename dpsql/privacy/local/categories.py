@@ -38,7 +38,7 @@ def randomized_response(
     >>> randomized_response("yes", ["yes", "no"], 1.0) in ("yes", "no")
     True
     """
-    return RandomizedCategories.priced(values, epsilon).perturb([value], _entropy=_entropy)[0]
+    return RandomizedCategories.for_epsilon(values, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
 def unary_encoding(
@@ -77,10 +77,10 @@ class RandomizedCategories:
         assert self.response
 
     @classmethod
-    def priced(cls, values: Sequence[Hashable], epsilon: object) -> RandomizedCategories:
+    def for_epsilon(cls, values: Sequence[Hashable], epsilon: object) -> RandomizedCategories:
         """The one that costs at most epsilon and tells the truth most often."""
         _require_values(values)
-        return cls(tuple(values), RandomizedResponse.priced(len(values), exact(epsilon)).truth)
+        return cls(tuple(values), RandomizedResponse.for_epsilon(len(values), exact(epsilon)).truth)
 
     @cached_property
     def response(self) -> RandomizedResponse:
@@ -101,12 +101,12 @@ class RandomizedCategories:
         self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> list[Hashable]:
         """A report for each value, independently."""
-        places = [_place(self.values, value) for value in values]
+        places = [_index_of(self.values, value) for value in values]
         return [self.values[index] for index in self.response.draw(places, _entropy=_entropy)]
 
     def estimate(self, reports: Sequence[Hashable]) -> dict[Hashable, float]:
         """How many of the clients have each value, without bias; it may be below 0."""
-        counts = self.response.estimate([_place(self.values, report) for report in reports])
+        counts = self.response.estimate([_index_of(self.values, report) for report in reports])
         return dict(zip(self.values, counts, strict=True))
 
 
@@ -156,7 +156,7 @@ class UnaryEncoding:
         self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> list[str]:
         """A text of 0 and 1 for each value, independently."""
-        places = [_place(self.values, value) for value in values]
+        places = [_index_of(self.values, value) for value in values]
         width = len(self.values)
         bits = (
             uniform_below(self.other.denominator, width * len(places), _entropy)
@@ -186,7 +186,7 @@ def _logistic(exponent: Fraction) -> Fraction:
     return Fraction((1 << 160 + BITS) // ((1 << 160) + high), 1 << BITS)
 
 
-def _place(values: tuple[Hashable, ...], value: Hashable) -> int:
+def _index_of(values: tuple[Hashable, ...], value: Hashable) -> int:
     try:
         return values.index(value)
     except ValueError:

@@ -41,7 +41,7 @@ def laplace(
     >>> isinstance(laplace(37.2, (0, 100), 1.0), float)
     True
     """
-    return LocalLaplace.priced(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
+    return LocalLaplace.for_epsilon(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
 def piecewise(
@@ -54,7 +54,7 @@ def piecewise(
     >>> isinstance(piecewise(37.2, (0, 100), 1.0), float)
     True
     """
-    return Piecewise.priced(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
+    return Piecewise.for_epsilon(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
 def one_bit(
@@ -67,7 +67,7 @@ def one_bit(
     >>> one_bit(37.2, (0, 100), 1.0) in (False, True)
     True
     """
-    return OneBit.priced(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
+    return OneBit.for_epsilon(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ class LocalLaplace(_Bounded):
     scale: Fraction
 
     @classmethod
-    def priced(cls, bounds: Bounds, epsilon: object) -> LocalLaplace:
+    def for_epsilon(cls, bounds: Bounds, epsilon: object) -> LocalLaplace:
         """The noise that costs epsilon: the whole grid over epsilon."""
-        return cls(*_ends(bounds), Laplace.priced(STEPS, exact(epsilon)).scale)
+        return cls(*_ends(bounds), Laplace.for_epsilon(STEPS, exact(epsilon)).scale)
 
     @cached_property
     def noise(self) -> Laplace:
@@ -173,7 +173,7 @@ class Piecewise(_Bounded):
             )
 
     @classmethod
-    def priced(cls, bounds: Bounds, epsilon: object) -> Piecewise:
+    def for_epsilon(cls, bounds: Bounds, epsilon: object) -> Piecewise:
         """The one that costs at most epsilon, with the window e^(−ε/2) of Wang et al."""
         price = exact(epsilon)
         window = round(HALF * exp(-float(min(price, Fraction(100))) / 2))
@@ -254,9 +254,9 @@ class OneBit(_Bounded):
     truth: Fraction
 
     @classmethod
-    def priced(cls, bounds: Bounds, epsilon: object) -> OneBit:
+    def for_epsilon(cls, bounds: Bounds, epsilon: object) -> OneBit:
         """The one that costs at most epsilon."""
-        return cls(*_ends(bounds), RandomizedResponse.priced(2, exact(epsilon)).truth)
+        return cls(*_ends(bounds), RandomizedResponse.for_epsilon(2, exact(epsilon)).truth)
 
     @cached_property
     def response(self) -> RandomizedResponse:

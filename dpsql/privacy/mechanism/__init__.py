@@ -3,7 +3,7 @@
 Proofs in `docs/proofs/mechanism.md`.
 
 A mechanism is made from a sensitivity and either its noise (the constructor) or a price
-(``priced``, ``for_rho``, ``analytic`` …), never from both.
+(``for_epsilon``, ``for_rho``, ``analytic`` …), never from both.
 """
 
 from dpsql.privacy.mechanism.exponential import (

@@ -42,7 +42,7 @@ class ExponentialMechanism:
         positive(spread=self.spread, rate=self.rate)
 
     @classmethod
-    def priced(cls, spread: int, epsilon: Fraction) -> ExponentialMechanism:
+    def for_epsilon(cls, spread: int, epsilon: Fraction) -> ExponentialMechanism:
         """The choice that costs epsilon: rate = epsilon/spread."""
         positive(spread=spread, epsilon=epsilon)
         return cls(spread, epsilon / spread)
@@ -119,7 +119,7 @@ class PermuteAndFlip:
         positive(spread=self.spread, rate=self.rate)
 
     @classmethod
-    def priced(cls, spread: int, epsilon: Fraction) -> PermuteAndFlip:
+    def for_epsilon(cls, spread: int, epsilon: Fraction) -> PermuteAndFlip:
         """The choice that costs epsilon: rate = epsilon/spread."""
         positive(spread=spread, epsilon=epsilon)
         return cls(spread, epsilon / spread)

@@ -49,7 +49,7 @@ class Gaussian:
             )
 
     @classmethod
-    def priced(cls, l2_squared: int, epsilon: Fraction) -> Gaussian:
+    def for_epsilon(cls, l2_squared: int, epsilon: Fraction) -> Gaussian:
         """The noise that costs ρ = epsilon²/2: variance = l2_squared/epsilon²."""
         positive(epsilon=epsilon)
         return cls(l2_squared, Fraction(l2_squared) / epsilon**2)

@@ -37,7 +37,7 @@ class Laplace:
             raise ValueError("a Laplace scale must lie between 2^-50 and 2^50 grid units")
 
     @classmethod
-    def priced(cls, l1: int, epsilon: Fraction) -> Laplace:
+    def for_epsilon(cls, l1: int, epsilon: Fraction) -> Laplace:
         """The noise that costs epsilon: scale = l1/epsilon."""
         positive(epsilon=epsilon)
         return cls(l1, Fraction(l1) / epsilon)

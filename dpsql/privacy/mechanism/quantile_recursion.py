@@ -99,7 +99,7 @@ class QuantileRecursion:
         while waiting:
             split, rows = waiting.pop()
             drawn = split.value.draw(*rows.near(split.rank), _entropy=_entropy)
-            cell_of_target[split.target] = rows.place(drawn)
+            cell_of_target[split.target] = rows.bin_of(drawn)
             waiting += [
                 (side, part_rows)
                 for side, part_rows in zip(
@@ -160,14 +160,14 @@ class RowsBetween:
         some = widths > 0
         return rank.utilities(low[some], high[some], int(ends[-1])), widths[some]
 
-    def place(self, drawn: int) -> int:
+    def bin_of(self, drawn: int) -> int:
         """The bin that holds a candidate."""
         return self.first + drawn // PARTS
 
     def divided(self, drawn: int) -> tuple[RowsBetween, RowsBetween]:
         """The rows up to the middle of a drawn part of a bin, and the rows after it."""
-        cell = self.place(drawn)
-        at = int(np.searchsorted(self._places, self.place(drawn)))
+        cell = self.bin_of(drawn)
+        at = int(np.searchsorted(self._places, self.bin_of(drawn)))
         before = self._counts[: at + 1].copy()
         after = self._counts[at:].copy()
         if at < len(self._places) and self._places[at] == cell:
@@ -195,7 +195,7 @@ def exact_splits(
     waiting = [(recursion.first, RowsBetween.of_all(places, counts, recursion.bins))]
     while waiting:
         split, rows = waiting.pop()
-        yield split, rows.place(drawn(rows)), *rows.near(split.rank)
+        yield split, rows.bin_of(drawn(rows)), *rows.near(split.rank)
         sides = zip((split.before, split.after), rows.divided(drawn(rows)), strict=True)
         waiting += [(side, rows_of_side) for side, rows_of_side in sides if side is not None]
 

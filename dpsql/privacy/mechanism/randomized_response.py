@@ -40,7 +40,7 @@ class RandomizedResponse:
             )
 
     @classmethod
-    def priced(cls, categories: int, epsilon: Fraction) -> RandomizedResponse:
+    def for_epsilon(cls, categories: int, epsilon: Fraction) -> RandomizedResponse:
         """The one that costs at most epsilon and is true as often as 60 bits tell:
         e^ε/(e^ε + k − 1), rounded down.
         """

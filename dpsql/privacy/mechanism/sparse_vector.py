@@ -47,7 +47,7 @@ class AboveThreshold:
     @property
     def threshold_noise(self) -> Laplace:
         """The noise that the threshold gets once."""
-        return Laplace.priced(self.sensitivity, self.epsilon * self._share)
+        return Laplace.for_epsilon(self.sensitivity, self.epsilon * self._share)
 
     @property
     def query_noise(self) -> Laplace:
@@ -56,7 +56,7 @@ class AboveThreshold:
         A query and the threshold may move apart by twice the sensitivity.
         """
         apart = self.sensitivity if self.monotone else 2 * self.sensitivity
-        return Laplace.priced(apart, self.epsilon * (1 - self._share))
+        return Laplace.for_epsilon(apart, self.epsilon * (1 - self._share))
 
     @property
     def cost(self) -> Cost:

@@ -50,7 +50,7 @@ class ScramVerifier:
         return cls(salt, stored, server, iterations)
 
     @classmethod
-    def read(cls, text: str) -> ScramVerifier:
+    def parse(cls, text: str) -> ScramVerifier:
         """Read a verifier in PostgreSQL's format; raises ValueError for any other text."""
         match = _VERIFIER.fullmatch(text)
         if match is None:

@@ -72,7 +72,7 @@ def read_users(file: Path) -> Users:
         content = json.loads(text)
         secret = base64.b64decode(content["secret"], validate=True)
         verifiers = {
-            str(name): ScramVerifier.read(verifier) for name, verifier in content["users"].items()
+            str(name): ScramVerifier.parse(verifier) for name, verifier in content["users"].items()
         }
         if len(secret) != 32:
             raise ValueError

@@ -24,7 +24,7 @@ from dpsql.server.catalogue.catalogue_answer import (
     ObjectName,
     columns_of,
 )
-from dpsql.server.catalogue.default_settings import DEFAULTS, setting_name, shown
+from dpsql.server.catalogue.default_settings import DEFAULTS, setting_name, setting_text
 from dpsql.server.catalogue.error_messages import UnknownSetting, absent, fault, outline
 from dpsql.server.catalogue.rewrite import RewrittenQuery, parse, rewrite
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, type_name
@@ -91,7 +91,7 @@ class Catalogue:
         """The columns of the answer; the statement is not run."""
         match = _SHOW.fullmatch(text)
         if match is not None:
-            return self._shown(match[1]).columns
+            return self._answer_show(match[1]).columns
         rewritten = self._rewritten(text)
         sql = self._sql(rewritten, None)
         return tuple(
@@ -115,7 +115,7 @@ class Catalogue:
         """
         match = _SHOW.fullmatch(text)
         if match is not None:
-            return self._shown(match[1])
+            return self._answer_show(match[1])
         rewritten = self._rewritten(text)
         expected = len(rewritten.parameters)
         if len(parameters) != expected:
@@ -178,7 +178,7 @@ class Catalogue:
                 return _map(self._every_setting())
             case "shown":
                 return _map(
-                    {key: shown(key, value) for key, value in self._every_setting().items()}
+                    {key: setting_text(key, value) for key, value in self._every_setting().items()}
                 )
         if name[0] == "p":
             return "NULL" if parameters is None else literal(parameters[int(name[1:]) - 1])
@@ -208,7 +208,7 @@ class Catalogue:
     def _every_setting(self) -> dict[str, str]:
         return {**DEFAULTS, **{key.lower(): value for key, value in self._settings.items()}}
 
-    def _shown(self, words: str) -> CatalogueAnswer:
+    def _answer_show(self, words: str) -> CatalogueAnswer:
         """Answer SHOW."""
         name = setting_name(words)
         every = self._every_setting()
@@ -219,12 +219,15 @@ class Catalogue:
             )
             return CatalogueAnswer(
                 columns,
-                tuple((heading, shown(heading, every[heading]), "") for heading in sorted(every)),
+                tuple(
+                    (heading, setting_text(heading, every[heading]), "")
+                    for heading in sorted(every)
+                ),
             )
         if name.lower() not in every:
             raise UnknownSetting(name)
         return CatalogueAnswer(
-            (CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),)
+            (CatalogueColumn(name, OIDS["text"]),), ((setting_text(name, every[name.lower()]),),)
         )
 
     def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:

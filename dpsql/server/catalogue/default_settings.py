@@ -137,14 +137,16 @@ def setting_name(words: str) -> str:
     return _PHRASES.get(plain, plain)
 
 
-def shown(name: str, value: str) -> str:
+def setting_text(name: str, value: str) -> str:
     """A setting as SHOW and ``current_setting`` write it:
     durations in the longest unit that divides them.
 
-    >>> [shown("statement_timeout", value) for value in ("300", "5000", "120000", "0")]
+    >>> [setting_text("statement_timeout", value) for value in ("300", "5000", "120000", "0")]
     ['300ms', '5s', '2min', '0']
-    >>> shown("work_mem", "4096"), shown("segment_size", "131072"), shown("log_min_duration_statement", "-1")
-    ('4MB', '1GB', '-1')
+    >>> setting_text("work_mem", "4096"), setting_text("segment_size", "131072")
+    ('4MB', '1GB')
+    >>> setting_text("log_min_duration_statement", "-1")
+    '-1'
     """
     measured = _MEASURED.get(name.lower())
     if measured is None or not value.isascii() or not value.isdigit() or int(value) == 0:

@@ -31,11 +31,11 @@ _UNSUPPORTED = {
 }
 
 
-def read(piece: SplitStatement) -> Command:
+def parse_command(piece: SplitStatement) -> Command:
     """The command that a statement is; whatever is not recognised is a query.
 
     >>> from dpsql.server.commands.tokens import pieces
-    >>> read(pieces("fetch 10 from c")[0])
+    >>> parse_command(pieces("fetch 10 from c")[0])
     Fetch(name='c', direction='FORWARD', count=10, move=False)
     """
     first = piece.tokens[0]

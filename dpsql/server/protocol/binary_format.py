@@ -189,14 +189,14 @@ def _unwritten() -> DataError:
 def decode(kind: PostgresType, data: bytes) -> object:
     """Decode a value; raises DataError (22P03) if the bytes are not one."""
     try:
-        return _read(kind, data)
+        return _decode_value(kind, data)
     except (ValueError, ArithmeticError, IndexError, struct.error):
         error = DataError("incorrect binary data format in a parameter")
         error.sqlstate = "22P03"
         raise error from None
 
 
-def _read(kind: PostgresType, data: bytes) -> object:
+def _decode_value(kind: PostgresType, data: bytes) -> object:
     if kind.element is not None:
         return _read_array(kind.element, data)
     return CODECS[kind.name].read(data)
@@ -277,7 +277,7 @@ def _read_array(element: PostgresType, data: bytes) -> list[object]:
             continue
         if offset + length > len(data):
             raise ValueError
-        flat.append(_read(element, data[offset : offset + length]))
+        flat.append(_decode_value(element, data[offset : offset + length]))
         offset += length
     for size in reversed(sizes[1:]):
         flat = [flat[start : start + size] for start in range(0, len(flat), size)] if size else []

@@ -177,7 +177,7 @@ class MessageStream:
 
     def _take(self, size: int) -> bytes:
         while len(self._in) < size:
-            data = self._read(size - len(self._in))
+            data = self._receive(size - len(self._in))
             if not self._has_room(len(self._in) + len(data)):
                 self._read_away(size - len(self._in) - len(data))
                 raise WireError(
@@ -188,7 +188,7 @@ class MessageStream:
         del self._in[:size]
         return taken
 
-    def _read(self, size: int) -> bytes:
+    def _receive(self, size: int) -> bytes:
         try:
             if self._deadline is not None:
                 self._socket.settimeout(self._left())
@@ -215,7 +215,7 @@ class MessageStream:
         self.limit(READ_AWAY)
         with contextlib.suppress(Disconnected):
             while size > 0:
-                size -= len(self._read(size))
+                size -= len(self._receive(size))
 
     def _give_back(self) -> None:
         self._unfinished.give_back(self._taken)

@@ -144,12 +144,12 @@ def decode(kind: PostgresType, text: str) -> object:
     (7, [1, None])
     """
     try:
-        return _read(kind, text)
+        return _parse_value(kind, text)
     except (ValueError, ArithmeticError, InvalidOperation, OverflowError):
-        raise InvalidText(_said(kind.name), text) from None
+        raise InvalidText(_type_name(kind.name), text) from None
 
 
-def _said(name: str) -> str:
+def _type_name(name: str) -> str:
     codec = CODECS.get(name)
     return name if codec is None or codec.said is None else codec.said
 
@@ -161,7 +161,7 @@ _NUMBER = re.compile(
 )
 
 
-def _read(kind: PostgresType, text: str) -> object:
+def _parse_value(kind: PostgresType, text: str) -> object:
     if kind.element is not None:
         return _read_array(kind.element, text)
     return CODECS[kind.name].read(text)
@@ -188,7 +188,7 @@ def _integers(name: str, bits: int) -> Callable[[str], int]:
             raise ValueError
         value = int(plain)
         if not -(2**bits) <= value < 2**bits:
-            error = DataError(f'value "{value}" is out of range for type {_said(name)}')
+            error = DataError(f'value "{value}" is out of range for type {_type_name(name)}')
             error.sqlstate = "22003"
             raise error
         return value
@@ -246,8 +246,8 @@ def _read_list(
 
 def _read_element(element: PostgresType, token: str) -> object:
     if token.startswith('"'):
-        return _read(element, re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
-    return None if token.strip().upper() == "NULL" else _read(element, token.strip())
+        return _parse_value(element, re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL))
+    return None if token.strip().upper() == "NULL" else _parse_value(element, token.strip())
 
 
 _PLAIN = TextCodec(_plain, str)

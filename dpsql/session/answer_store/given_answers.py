@@ -66,12 +66,12 @@ class GivenAnswers:
 
     def find(self, key: str) -> Given:
         """What is kept under a key."""
-        stored = self._ledger.kept_among([_place(key, number) for number in range(MOST_GIVEN)])
+        stored = self._ledger.kept_among([_entry_key(key, number) for number in range(MOST_GIVEN)])
         if not stored:
             return Given(0, None)
-        number = max(number for number in range(MOST_GIVEN) if _place(key, number) in stored)
+        number = max(number for number in range(MOST_GIVEN) if _entry_key(key, number) in stored)
         with suppress(*_UNREADABLE):
-            return Given(number + 1, _read(stored[_place(key, number)]))
+            return Given(number + 1, _parse_sources(stored[_entry_key(key, number)]))
         return Given(number + 1, None)
 
     def keep(self, key: str, number: int, entry: int, sources: Sources | None) -> Sources | None:
@@ -80,15 +80,15 @@ class GivenAnswers:
         """
         with suppress(LedgerError, *_UNREADABLE):
             stored = (
-                self._ledger.keep(_place(key, number), entry, _written(sources))
+                self._ledger.keep(_entry_key(key, number), entry, _written(sources))
                 if number < MOST_GIVEN
                 else None
             )
-            return sources if stored is None else _read(stored)
+            return sources if stored is None else _parse_sources(stored)
         return sources
 
 
-def _place(key: str, number: int) -> str:
+def _entry_key(key: str, number: int) -> str:
     return f"{key}/given/{number}"
 
 
@@ -103,7 +103,7 @@ def _written(sources: Sources | None) -> bytes:
     return json.dumps([names, cells], separators=(",", ":")).encode("ascii")
 
 
-def _read(text: bytes) -> Sources | None:
+def _parse_sources(text: bytes) -> Sources | None:
     fields = json.loads(text)
     if fields is None:
         return None

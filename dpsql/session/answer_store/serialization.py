@@ -96,7 +96,7 @@ def written(released: Released) -> bytes:
     return zlib.compress(text.encode("ascii"), 1)
 
 
-def read(packed: bytes, cores: Sequence[CorePlan]) -> Released:
+def parse_release(packed: bytes, cores: Sequence[CorePlan]) -> Released:
     """Parse the released tables of these cores. Raises ValueError if the text is not theirs."""
     tables = json.loads(_unpacked(packed))
     return Released(

@@ -21,7 +21,7 @@ from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.given_answers import GivenAnswers, Sources
 from dpsql.session.answer_store.partial_answers import PartAnswer, part_of_views
-from dpsql.session.answer_store.serialization import answer_key, kin_key, read, written
+from dpsql.session.answer_store.serialization import answer_key, kin_key, parse_release, written
 from dpsql.session.answer_store.view_answers import ViewAnswer, answer_of_views
 from dpsql.session.answer_store.view_estimates import Evaluate
 from dpsql.session.answer_store.view_index import PinnedViews, ViewIndex
@@ -279,7 +279,7 @@ class AnswerStore:
         if packed is None:
             return None
         try:
-            released = read(packed, plan.cores)
+            released = parse_release(packed, plan.cores)
         except _UNREADABLE:
             # whole, and not what this version of dpsql writes: it is made and paid for again
             return None
@@ -299,7 +299,7 @@ class AnswerStore:
             return PaidRelease(released, False, None)  # only those who come later pay again
         if packed is None:
             return PaidRelease(released, False, None)
-        stored = read(packed, plan.cores)
+        stored = parse_release(packed, plan.cores)
         self._released.keep(key, stored)
         with suppress(LedgerError):
             given_answer = self._given.find(key)

@@ -23,7 +23,7 @@ from dpsql.schema import Schema, fold
 from dpsql.schema.names import checked_name
 from dpsql.session.answer_store.serialization import FORMAT
 from dpsql.session.named_releases.table_rows import declared, rows_of
-from dpsql.session.tuning.automatic_bounds import FoundBounds, read, release_name
+from dpsql.session.tuning.automatic_bounds import FoundBounds, found_bounds, release_name
 
 #: Seconds after which what other processes have created or dropped is looked for again.
 AGE = 1.0
@@ -262,12 +262,12 @@ class NamedReleases:
             raise QueryCancelled
         try:
             if self._held is None or self._clock() - self._held.at >= AGE:
-                self._held = self._read(self._held)
+                self._held = self._refresh_snapshot(self._held)
             return self._held
         finally:
             self._lock.release()
 
-    def _read(self, snapshot: _Snapshot | None) -> _Snapshot:
+    def _refresh_snapshot(self, snapshot: _Snapshot | None) -> _Snapshot:
         try:
             releases = self._ledger.named()
         except LedgerError:
@@ -287,7 +287,7 @@ class NamedReleases:
             else self._declared
         )
         version = " ".join(release.digest for release in releases)
-        return _Snapshot(releases, schema, version, read(releases), at=self._clock())
+        return _Snapshot(releases, schema, version, found_bounds(releases), at=self._clock())
 
     def _forget(self) -> None:
         with self._lock:

@@ -72,7 +72,7 @@ class ReleaseMaker(Protocol):
         """
         ...
 
-    def priced(
+    def named_price(
         self,
         statement: CreateNamed,
         text: str,
@@ -136,7 +136,7 @@ class NamedStatements:
         self._named.require_free(statement.name)
         return self._maker(statement.kind).explain(statement, parameters, settings)
 
-    def priced(
+    def named_price(
         self,
         statement: CreateNamed,
         text: str,
@@ -147,7 +147,7 @@ class NamedStatements:
         except BudgetExhausted.
         """
         self._named.require_free(statement.name)
-        return self._maker(statement.kind).priced(statement, text, parameters, settings)
+        return self._maker(statement.kind).named_price(statement, text, parameters, settings)
 
     def _maker(self, kind: ReleaseKind) -> ReleaseMaker:
         if kind not in self._makers:

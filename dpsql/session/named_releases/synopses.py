@@ -161,7 +161,7 @@ class Synopses:
             (), [], [], Price(draft.plan.price, False, draft.plan.cost), notices=(notice,)
         )
 
-    def priced(
+    def named_price(
         self,
         statement: CreateNamed,
         text: str,
@@ -188,7 +188,7 @@ class Synopses:
                 for cell in core.cells
             )
             lines.append(
-                f"{_said(measured_part.marginal, definition)}: {measured_part.marginal.groups:,} groups, "
+                f"{_marginal_text(measured_part.marginal, definition)}: {measured_part.marginal.groups:,} groups, "
                 f"{float(measured_part.share):.1%} of the price; noise of standard deviation {noise}"
             )
         for error in draft.errors[:MOST_LISTED]:
@@ -300,7 +300,7 @@ def _groups(parts: Sequence[MeasuredPart]) -> int:
     return sum(measured_part.marginal.groups for measured_part in parts)
 
 
-def _said(marginal: Marginal, definition: SynopsisDefinition) -> str:
+def _marginal_text(marginal: Marginal, definition: SynopsisDefinition) -> str:
     if marginal.keys is None:
         return f"{marginal.view.said}, of a statement's own rows"
     measures = ", ".join(definition.measures[measure] for measure in marginal.measures)

@@ -107,7 +107,7 @@ class SyntheticTables:
         self._named.create(statement.name, values * VALUE_BYTES, make)
         return Result((), [], [], price[0], notices=tuple(notices))
 
-    def priced(
+    def named_price(
         self,
         statement: CreateNamed,
         text: str,
@@ -130,13 +130,13 @@ class SyntheticTables:
         columns = ", ".join(f"{column.name} ({column.size} values)" for column in plan.columns)
         lines = [f"columns, as the model has them: {columns}"]
         lines.append(
-            f"each of {len(plan.columns)} columns is counted alone; {_said(plan.alone, step)}"
+            f"each of {len(plan.columns)} columns is counted alone; {_noise_text(plan.alone, step)}"
         )
         if plan.together is not None:
             how = "all" if plan.choice is None else f"{plan.measured} of {len(plan.pairs)}"
             chosen = "" if plan.choice is None else f", chosen in {len(plan.rounds)} rounds"
             lines.append(
-                f"{how} pairs of columns are counted together{chosen}; {_said(plan.together, step)}"
+                f"{how} pairs of columns are counted together{chosen}; {_noise_text(plan.together, step)}"
             )
         rows = (
             "as many rows as the noisy counts tell"
@@ -234,5 +234,5 @@ def _is_fit(table: Table, name: str) -> bool:
     return True
 
 
-def _said(noise: Mechanism, step: float) -> str:
+def _noise_text(noise: Mechanism, step: float) -> str:
     return f"each count gets noise of standard deviation {noise.standard_deviation * step:.4g}"

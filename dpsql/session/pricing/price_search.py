@@ -216,13 +216,13 @@ class ReachedGoal:
             return [f"to reach {self.wanted}: no price does", *self._instead]
         if self.free:
             paid = f"an answer that was paid for already, at ε = {shown(self.epsilon)}, does"
-            return [f"to reach {self.wanted}: {paid}: {said(self.errors)}"]
+            return [f"to reach {self.wanted}: {paid}: {half_widths_text(self.errors)}"]
         sizes = (
             ""
             if self.known is None
             else f", with the sizes released before at ε = {shown(self.known)}"
         )
-        first = f"to reach {self.wanted}: ε = {shown(self.epsilon)}, which gives {said(self.errors)}{sizes}"
+        first = f"to reach {self.wanted}: ε = {shown(self.epsilon)}, which gives {half_widths_text(self.errors)}{sizes}"
         if self.share is None:
             return [first, *self._instead]
         return [
@@ -235,10 +235,10 @@ class ReachedGoal:
         if self.most is None:
             return ["the budget does not admit it, nor any other price"]
         most = f"it admits ε = {shown(self.most)} in one statement"
-        return [f"the budget does not admit it; {most}, which gives {said(self.best)}"]
+        return [f"the budget does not admit it; {most}, which gives {half_widths_text(self.best)}"]
 
 
-def said(errors: tuple[ColumnError, ...]) -> str:
+def half_widths_text(errors: tuple[ColumnError, ...]) -> str:
     """The half-widths of columns, in words."""
     return ", ".join(f"{error.name} ± {error.half_width:.4g}" for error in errors)
 

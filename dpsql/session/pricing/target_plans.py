@@ -18,7 +18,7 @@ from dpsql.release.released_tables import Released
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.pricing.error_target import AccuracyGoal
-from dpsql.session.pricing.price_search import ReachedGoal, plain, said
+from dpsql.session.pricing.price_search import ReachedGoal, half_widths_text, plain
 from dpsql.session.pricing.pricing import EarlierRelease, Pricing, UnresolvedTarget
 from dpsql.session.request import StatementSettings
 
@@ -54,7 +54,7 @@ class TargetPlanner:
             self._find, self._run, self._accountant.remaining(self._analyst), self._largest
         )
 
-    def priced(self, plan: Plan, settings: StatementSettings) -> Plan:
+    def plan_at_target(self, plan: Plan, settings: StatementSettings) -> Plan:
         """The plan at the price that reaches the target, or a pilot if that depends on a first answer.
 
         A pilot costs no more than a statement may. Raises BudgetExhausted if the price exceeds the
@@ -88,7 +88,7 @@ class TargetPlanner:
                 plan, AccuracyGoal((settings.target_error,)), EarlierRelease(plan, released)
             )
             if reached.free:
-                said_so = f"reaches {reached.wanted}: {said(reached.errors)}"
+                said_so = f"reaches {reached.wanted}: {half_widths_text(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
             return result, _with_price_notice(
                 plan.at(_affordable_price(reached, settings, result.price.charged)), reached
@@ -145,5 +145,9 @@ def _with_price_notice(plan: Plan, reached: ReachedGoal) -> Plan:
         else f"priced ε = {shown(reached.epsilon or Fraction(0))}"
     )
     return replace(
-        plan, notices=(*plan.notices, f"{how}, to reach {reached.wanted}: {said(reached.errors)}")
+        plan,
+        notices=(
+            *plan.notices,
+            f"{how}, to reach {reached.wanted}: {half_widths_text(reached.errors)}",
+        ),
     )

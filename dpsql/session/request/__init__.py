@@ -10,7 +10,7 @@ from dpsql.session.request.client_line import (
     Set,
     Show,
     TransactionControl,
-    read,
+    parse_request,
     with_goal,
     without_refine,
 )
@@ -41,7 +41,7 @@ __all__ = [
     "StatementSettings",
     "TransactionControl",
     "named_statement",
-    "read",
+    "parse_request",
     "with_goal",
     "without_refine",
 ]

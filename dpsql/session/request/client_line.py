@@ -93,15 +93,15 @@ _TRANSACTION = re.compile(
 )
 
 
-def read(text: str) -> Request:
+def parse_request(text: str) -> Request:
     """The request that the line is; whatever is not recognised is taken for a query,
     and left to the parser.
 
-    >>> read("set dpsql.epsilon = 0.5")
+    >>> parse_request("set dpsql.epsilon = 0.5")
     Set(name='dpsql.epsilon', value='0.5')
-    >>> read("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
+    >>> parse_request("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
     ExplainPrivacy(text=' SELECT COUNT(*) FROM t', goal=None)
-    >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
+    >>> parse_request("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
     Explain(text=' SELECT 1', json=True, verbose=True)
     """
     explain = _EXPLAIN.match(text)

@@ -70,7 +70,7 @@ class StatementSettings:
         value = getattr(default, setting.field) if text is None else setting.read(text)
         return replace(self, **{setting.field: value})
 
-    def shown(self, name: str) -> str:
+    def setting_text(self, name: str) -> str:
         """The value of a setting, as SHOW writes it."""
         return SETTINGS[name].shown(self)
 

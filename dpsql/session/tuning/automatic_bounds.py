@@ -66,7 +66,7 @@ def written(column: AutomaticColumn, ends: Ends | None) -> str:
     )
 
 
-def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]:
+def found_bounds(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]:
     """The bounds among the named releases, by their columns."""
     result = {}
     for release in releases:

@@ -127,7 +127,9 @@ def _limits(
             continue
         most = int(rung)
         if limit == GROUPS:
-            most = min(most, _shown(missing.schema.tables[name], missing.keys[name]) or most)
+            most = min(
+                most, _visible_groups(missing.schema.tables[name], missing.keys[name]) or most
+            )
         if rows is None or most < rows:
             result[limit] = most
         else:
@@ -137,7 +139,7 @@ def _limits(
     return result, messages
 
 
-def _shown(table: Table, keys: Sequence[str]) -> int | None:
+def _visible_groups(table: Table, keys: Sequence[str]) -> int | None:
     """How many groups by these keys are ever shown; None if the schema does not tell it."""
     result = 1
     for key in keys:

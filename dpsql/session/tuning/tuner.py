@@ -106,7 +106,7 @@ def _asked(
     questions: Sequence[tuple[Question, str]],
     columns: Sequence[str],
 ) -> TableQuestions:
-    places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in questions)
+    places = ", ".join(f"SUM({question.ladder.rung_sql(column)})" for question, column in questions)
     units = "\n".join(_units(schema, name, keys, columns))
     return TableQuestions(
         tuple(question for question, _ in questions), f"SELECT {places} FROM ({units}) AS units"

@@ -99,7 +99,7 @@ class Subqueries:
 
     def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
         """Whether the comparison holds for some row; else unknown if it is so for some row."""
-        values = [self._from.reader().read(value) for value in _row_of(node)]
+        values = [self._from.reader().expression(value) for value in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
         for option in options:
@@ -246,7 +246,9 @@ class Subqueries:
                 refuse("E_COLUMN", f"{column.name} must stand in an aggregate", column)
             return self._from.scope.resolve(column)
 
-        return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
+        return Reader(ungrouped, self._from.parameters, known).expression(
+            select.expressions[0].unalias()
+        )
 
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
         """An aggregate over several units from an earlier core; NULL if it omits the group."""
@@ -256,11 +258,11 @@ class Subqueries:
         relation = source.relation
         reader = self._from.reader()
         for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
-            relation = Filter(relation, call("=", [reader.read(node), key], node))
+            relation = Filter(relation, call("=", [reader.expression(node), key], node))
         result = self._aggregated(relation, UnitAggregate(UnitFunction.MAX, value, None))
         if tied is None or tied.empty is None:
             return result
-        result, empty = alike([result, reader.read(tied.empty)], select)
+        result, empty = alike([result, reader.expression(tied.empty)], select)
         has_rows = _subquery(relation, [], None)
         return Case(((has_rows, result),), empty, common_type(result.type, empty.type))
 

@@ -82,7 +82,7 @@ class Grouping:
         self._select = select
         self._reader = reader
         self._alias = binding.alias()
-        self._keys = [reader.read(key) for key in keys]
+        self._keys = [reader.expression(key) for key in keys]
         orphans = self._of_one_unit and binding.schema.privacy.orphans == "each"
         self._has_orphans = orphans and unit_of(child) is not None
         self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
@@ -103,7 +103,7 @@ class Grouping:
                 refuse(
                     "E_COLUMN", f"two columns are called {name}; give one of them an alias", item
                 )
-            columns[name] = self._outer.read(item.unalias())
+            columns[name] = self._outer.expression(item.unalias())
         having = self._select.args.get("having")
         condition = None if having is None else self._outer.condition(having.this)
         keys = [key for key in self._keys if not self._is_unit(key)]
@@ -140,13 +140,13 @@ class Grouping:
         if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
             return self._known(node.this)
         if isinstance(node, exp.Subquery):
-            value = self._reader.read(node)
+            value = self._reader.expression(node)
             return None if any(columns(value)) else value
         if not isinstance(node, exp.Column) and node.find(exp.AggFunc, exp.Filter) is not None:
             return None
         if node.find(exp.Column) is None or node.find(exp.Query) is not None:
             return None
-        return self._key(self._reader.read(node))
+        return self._key(self._reader.expression(node))
 
     def _key(self, expression: Expression) -> Expression | None:
         unit = unit_of(self._child)
@@ -175,11 +175,11 @@ class Grouping:
         repeated = repeated_value(node)
         if repeated is None or repeated.type != "argument" or has_aggregate(repeated.argument):
             return None
-        if repeated.beside is not None and is_nullable(self._reader.read(repeated.beside)):
+        if repeated.beside is not None and is_nullable(self._reader.expression(repeated.beside)):
             return None
         try:
             return (
-                self._outer.read(repeated.argument)
+                self._outer.expression(repeated.argument)
                 if repeated.argument.find(exp.Column) is not None
                 else None
             )

@@ -105,7 +105,7 @@ class _Cut:
     def _read_keys(self, nodes: list[exp.Expr]) -> tuple[Expression, ...]:
         keys = []
         for node in nodes:
-            key = self._reader.read(node)
+            key = self._reader.expression(node)
             if isinstance(key, ColumnRef) and key.identifies == UNIT:
                 refuse(
                     "E_KEY",
@@ -323,7 +323,7 @@ class _Cut:
         if node.find(exp.Column) is None:
             return None
         try:
-            expression = self._reader.read(node)
+            expression = self._reader.expression(node)
         except DatabaseError:
             return None  # not a private expression: its parts are read one by one
         return _column(f"k{self._keys.index(expression)}") if expression in self._keys else None

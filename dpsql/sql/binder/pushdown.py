@@ -67,7 +67,7 @@ def push_key_conditions(
         conditions = (
             []
             if elsewhere or not core.keys
-            else [_read(core, demanded(use, schema)) for use in uses]
+            else [_key_conditions(core, demanded(use, schema)) for use in uses]
         )
         known = [condition for condition in conditions if condition is not None]
         pushed.append(
@@ -86,7 +86,7 @@ def _with_condition(core: Core, uses: Sequence[Expression], sizes: Fanout) -> Co
     return replace(core, relation=relation, domain=key_domain(relation, core.keys, sizes))
 
 
-def _read(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:
+def _key_conditions(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:
     """The conditions over keys alone, as a condition of the core's rows; None if there is none."""
     reader = Reader(lambda column: core.keys[int(column.name.removeprefix("k"))])
     known = []

@@ -68,12 +68,12 @@ def from_clause(
     conditions = [
         _keep_left_join(dialect, native(dialect, condition), order)
         if _is_of_later(condition, order)
-        else _read(dialect, condition)
+        else _emit_condition(dialect, condition)
         for condition in order.where
     ]
     for step in order.steps[1:]:
         right, hops = _leaf(dialect, step.source)
-        on = node.conjoined([_read(dialect, condition) for condition in step.on])
+        on = node.conjoined([_emit_condition(dialect, condition) for condition in step.on])
         ties = [] if dialect.reads_every_side else _ties(step, order)
         if step.kind != "inner":
             joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
@@ -130,7 +130,7 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
     )
 
 
-def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
+def _emit_condition(dialect: Dialect, condition: Expression) -> exp.Expr:
     """The condition.
 
     If it reads one source alone, it is written so that the engine tests it on every row.

@@ -130,18 +130,18 @@ def _computed(dialect: Dialect, call: Call, values: list[Whole]) -> Whole:
         reach = result_reach(call, *(value.reach for value in values))
     match call.function:
         case "//" | "%":
-            return Whole(_divided(dialect, call, *_read(dialect, call, values)), reach)
+            return Whole(_divided(dialect, call, *_operand_trees(dialect, call, values)), reach)
         case "round decimal" | "trunc decimal":
-            value = Whole(_read(dialect, call, values)[0], values[0].reach)
+            value = Whole(_operand_trees(dialect, call, values)[0], values[0].reach)
             return Whole(_rounded(dialect, call, value, reach), reach)
         case _:
             wide = _alike(dialect, reach, values)
-            trees = _read(dialect, call, [Whole(tree, reach) for tree in wide])
+            trees = _operand_trees(dialect, call, [Whole(tree, reach) for tree in wide])
             result = dialect.total_form(call.function, *trees)
             return Whole(_shortened(dialect, result, reach, values), reach)
 
 
-def _read(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
+def _operand_trees(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
     """The operands as the function reads them: flat if it is slow, or one of many."""
     trees = [value.tree for value in values]
     if call.function == "coalesce" or not dialect.reads_flat(call.function):

@@ -154,7 +154,11 @@ def call(
     least = len(entry.parameters) - entry.optional
     if not least <= len(arguments) <= most:
         counts = f"{least} or {most}" if least < most else f"{least}"
-        refuse("E_FUNC", f"{_said(function)} takes {counts} argument{'s' * (counts != '1')}", node)
+        refuse(
+            "E_FUNC",
+            f"{_in_capitals(function)} takes {counts} argument{'s' * (counts != '1')}",
+            node,
+        )
     kinds = entry.kinds(len(arguments))
     if set(kinds) == {"any"} and len(arguments) > 1:
         arguments = alike(arguments, node)
@@ -169,7 +173,7 @@ def call(
     return literal.folded(Call(function, tuple(arguments), result))
 
 
-def _said(function: str) -> str:
+def _in_capitals(function: str) -> str:
     return function.upper()
 
 
@@ -230,7 +234,9 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
             if not constant or argument.type.kind not in ("integer", "text")
             else f"{value!r}"
         )
-        refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {actual}", node)
+        refuse(
+            "E_TYPE", f"{_in_capitals(function)} needs {_KINDS[kind]}, and this is {actual}", node
+        )
 
 
 def _require_no_growth(

@@ -49,7 +49,7 @@ def position_of(node: exp.Expr) -> Position | None:
     return Position(*min(places)) if places else None
 
 
-def place(text: str, offset: int) -> Position:
+def position_at(text: str, offset: int) -> Position:
     """The position (line and column) of a character offset."""
     before = text[:offset]
     return Position(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)

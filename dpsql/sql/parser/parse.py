@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
 from dpsql.schema import fold
-from dpsql.sql.ir.refusal import place, refuse
+from dpsql.sql.ir.refusal import position_at, refuse
 from dpsql.sql.parser.constant_datetimes import with_constant_moments
 from dpsql.sql.parser.desugar import as_select, with_exists
 from dpsql.sql.parser.parameter import parse_numbered
@@ -204,7 +204,7 @@ def scan(text: str) -> None:
                 refuse(
                     "E_CHARSET",
                     "a quoted name may not be empty or hold quotes",
-                    place(text, token.start()),
+                    position_at(text, token.start()),
                 )
             _check_characters(
                 piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN
@@ -214,7 +214,9 @@ def scan(text: str) -> None:
             _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
             if piece.startswith("/*+") or "/*" in piece[2:]:
                 refuse(
-                    "E_PARSE", "hints and nested comments are not read", place(text, token.start())
+                    "E_PARSE",
+                    "hints and nested comments are not read",
+                    position_at(text, token.start()),
                 )
             bare.append(" " * len(piece))
         else:
@@ -222,7 +224,7 @@ def scan(text: str) -> None:
                 piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN
             )
             if piece in "'\"":
-                refuse("E_PARSE", "a quote is not closed", place(text, token.start()))
+                refuse("E_PARSE", "a quote is not closed", position_at(text, token.start()))
             bare.append(piece)
     _check_spellings("".join(bare), text)
 
@@ -248,7 +250,7 @@ def _check_spellings(bare: str, text: str) -> None:
     for pattern, code, reason in _SPELLINGS:
         match = pattern.search(unnamed)
         if match is not None:
-            refuse(code, reason, place(text, match.start()))
+            refuse(code, reason, position_at(text, match.start()))
     require_brackets(bare, text)
 
 
@@ -263,7 +265,7 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
                 else ""
             )
             reason = f"character U+{ord(character):04X} is not read here{advice}"
-            refuse("E_CHARSET", reason, place(text, start + offset))
+            refuse("E_CHARSET", reason, position_at(text, start + offset))
 
 
 def _where(error: SqlglotError) -> Position | None:

@@ -219,7 +219,7 @@ def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
     ):
         refuse("E_PARSE", "WITH DIFFERENTIAL_PRIVACY stands after SELECT and before its list")
     clause.pop()
-    options, unit = _read(clause)
+    options, unit = _parse_options(clause)
     if unit is not None:
         select.where(exp.Anonymous(this=IS_UNIT, expressions=[unit.copy()]), copy=False)
     _clamp_rows(select)
@@ -231,7 +231,7 @@ def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
     return tree, options
 
 
-def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
+def _parse_options(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
     options: dict[str, object] = {}
     unit: exp.Column | None = None
     for option in clause.expressions:

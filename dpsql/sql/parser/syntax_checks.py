@@ -8,7 +8,7 @@ from typing import NoReturn
 from sqlglot import Token, TokenType, exp
 
 from dpsql.errors import Position
-from dpsql.sql.ir.refusal import place, refuse
+from dpsql.sql.ir.refusal import position_at, refuse
 
 MAX_DEPTH = 60
 
@@ -43,15 +43,15 @@ def require_brackets(bare: str, text: str) -> None:
         if bracket.group() in "([":
             opened.append(bracket)
         elif not opened or opened.pop().group() + bracket.group() not in ("()", "[]"):
-            refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
+            refuse("E_PARSE", "this bracket closes none", position_at(text, bracket.start()))
         if len(opened) > MAX_DEPTH:
             refuse(
                 "E_LIMITS",
                 f"the statement is nested more than {MAX_DEPTH} levels deep",
-                place(text, bracket.start()),
+                position_at(text, bracket.start()),
             )
     if opened:
-        refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
+        refuse("E_PARSE", "this bracket is not closed", position_at(text, opened[-1].start()))
 
 
 def with_plain_names(tokens: list[Token]) -> list[Token]:

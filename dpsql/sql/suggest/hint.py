@@ -19,7 +19,7 @@ from dpsql.sql.analysis.grouping_levels import shapes
 from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
-from dpsql.sql.ir.refusal import place
+from dpsql.sql.ir.refusal import position_at
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
 from dpsql.sql.parser.parameter_types import parameter_types, stand_ins
@@ -55,7 +55,7 @@ def with_hint(
     """
     if not isinstance(refusal, Refused | StatementError):
         return refusal
-    start = place(text, len(text) - len(text.lstrip()))
+    start = position_at(text, len(text) - len(text.lstrip()))
     refusal = _with(refusal, refusal.hint, refusal.position or start)
     if refusal.code != "E_SHELL" and (refusal.code not in _REWRITABLE or refusal.hint):
         return refusal

@@ -68,8 +68,8 @@ def made(store: Store, now: list[float]) -> Iterator[RemoteCopies]:
 
 def held(made: RemoteCopies) -> dict[str, bytes]:
     return {
-        str(each.relative_to(made.place)): each.read_bytes()
-        for each in made.place.rglob("*")
+        str(each.relative_to(made.local_path)): each.read_bytes()
+        for each in made.local_path.rglob("*")
         if each.is_file()
     }
 
@@ -78,8 +78,8 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(
     made: RemoteCopies, store: Store
 ) -> None:
     assert held(made) == store.files and store.read_files == ["data/a.csv", "data/b/c.csv"]
-    modes = {stat.S_IMODE(each.stat().st_mode) for each in made.place.rglob("*")}
-    assert modes == {0o600, 0o700} and not made.place.parent.with_name("part").exists()
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in made.local_path.rglob("*")}
+    assert modes == {0o600, 0o700} and not made.local_path.parent.with_name("part").exists()
     store.files = {"b/c.csv": b"22", "d.csv": b"", "e.csv": b"5"}
     made.bring()
     assert held(made) == store.files and store.read_files[2:] == ["data/d.csv", "data/e.csv"]
@@ -91,7 +91,7 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(
 def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(
     made: RemoteCopies, store: Store
 ) -> None:
-    first, second = (made.place / each for each in store.files)
+    first, second = (made.local_path / each for each in store.files)
     both = made.content([first, second])
     assert (
         both == made.content([second, first])
@@ -99,7 +99,7 @@ def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(
         and len(both) == len(sha256().hexdigest())
     )
     assert made.content([first]) not in (both, made.content([second]), None)
-    assert made.content([first, made.place / "nothing.csv"]) is None
+    assert made.content([first, made.local_path / "nothing.csv"]) is None
     store.files["a.csv"] = b"2"
     made.bring()
     assert made.content([first, second]) not in (both, None)
@@ -111,7 +111,7 @@ def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(
 def test_a_source_is_looked_at_once_a_minute(
     made: RemoteCopies, store: Store, now: list[float]
 ) -> None:
-    before, files = store.looks, [made.place / "a.csv"]
+    before, files = store.looks, [made.local_path / "a.csv"]
     for now[0] in (1000.0 + AGAIN - 0.1, 1000.0 + AGAIN, 1000.0 + AGAIN + 1):
         assert made.is_due is (now[0] == 1000.0 + AGAIN)
         made.look()
@@ -148,7 +148,7 @@ def test_trouble_is_told_until_a_look_after_five_seconds_finds_none(
         assert (
             str(raised.value) == said
             and made.is_due
-            and made.content([made.place / "a.csv"]) is None
+            and made.content([made.local_path / "a.csv"]) is None
         )
     assert store.looks == looks + 1 and not made.stale
     store.failure, now[0] = None, 1000.0 + AGAIN + AFTER_FAILURE
@@ -156,7 +156,7 @@ def test_trouble_is_told_until_a_look_after_five_seconds_finds_none(
     assert (
         store.looks == looks + 2
         and not made.is_due
-        and made.content([made.place / "a.csv"]) is not None
+        and made.content([made.local_path / "a.csv"]) is not None
     )
 
 
@@ -203,7 +203,7 @@ def test_what_the_disk_does_not_hold_is_not_copied(
 def test_the_copies_go_with_their_object_but_not_with_a_fork_of_it(
     made: RemoteCopies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made.place.parent
+    folder = made.local_path.parent
     made.close()
     assert not folder.exists()
     with pytest.raises(OperationalError, match="is closed"):
@@ -213,10 +213,11 @@ def test_the_copies_go_with_their_object_but_not_with_a_fork_of_it(
 def test_errors_name_the_address_in_the_place_of_the_copy(made: RemoteCopies) -> None:
     with pytest.raises(SchemaError) as raised, made.naming_addresses():
         raise SchemaError(
-            f"{made.place}/b/c.csv is no table, nor is {made.place}: {made.place.parent}"
+            f"{made.local_path}/b/c.csv is no table, nor is {made.local_path}: {made.local_path.parent}"
         )
     assert (
-        str(raised.value) == f"{SOURCE}/b/c.csv is no table, nor is {SOURCE}: {made.place.parent}"
+        str(raised.value)
+        == f"{SOURCE}/b/c.csv is no table, nor is {SOURCE}: {made.local_path.parent}"
     )
 
 

@@ -89,7 +89,7 @@ def test_without_credentials_requests_are_not_signed(
         RemoteCopies("s3://clinic/open/people.csv")
     bucket.put_object_acl(Bucket="clinic", Key="open/people.csv", ACL="public-read")
     made = RemoteCopies("s3://clinic/open/people.csv")
-    assert made.place.read_text() == PEOPLE
+    assert made.local_path.read_text() == PEOPLE
     made.close()
 
 
@@ -171,7 +171,7 @@ def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) ->
     put(bucket, "open/people.csv", PEOPLE)
     made = RemoteCopies("s3://clinic/open/people.csv")
     assert exit_code_of_fork(made.close) == 0
-    assert made.place.read_text() == PEOPLE
+    assert made.local_path.read_text() == PEOPLE
     made.close()
     assert not list(temporary.iterdir())
 
@@ -243,7 +243,7 @@ def test_names_and_passwords_of_netrc_are_sent_to_their_host_alone(
     (tmp_path / ".netrc").write_text("machine localhost login me password word\n")
     (tmp_path / ".netrc").chmod(0o600)
     made = RemoteCopies(host.address("/people.csv"))
-    assert made.place.read_text() == PEOPLE
+    assert made.local_path.read_text() == PEOPLE
     told = {(path, authorization is not None) for _, path, authorization in host.asked}
     assert told == {("/people.csv", True), ("/moved.csv", False)}
     made.close()

@@ -117,7 +117,7 @@ FAULTS = (
         "some row always has what chooses the row",
         REPEATED,
         "RepeatedValue.released",
-        "self.beside is not None and is_nullable(reader.read(self.beside))",
+        "self.beside is not None and is_nullable(reader.expression(self.beside))",
         "False",
         (f"{KEYS}what_has_no_private_form_is_refused",),
     ),

@@ -33,7 +33,7 @@ FAULTS = (
     Fault(
         "describing a statement on the wire runs it",
         "dpsql/server/query_routing.py",
-        "QueryRouter._priced",
+        "QueryRouter._describe_statement",
         "planned = self._session.plan(query.text)",
         "planned = self._session.plan(query.text)\nself._session.answer(planned)",
         (f"{WIRE}_protocol.py::test_describing_costs_nothing_and_executing_costs_once",),
@@ -77,7 +77,7 @@ FAULTS = (
         "dpsql/server/authentication/users.py",
         "Users.verifier",
         "self.verifiers.get(name, invented)",
-        "self.verifiers.get(name) or Verifier.read(str(invented))",
+        "self.verifiers.get(name) or Verifier.parse(str(invented))",
         ("tests/server/authentication/test_users.py::test_an_unknown_user_costs_the_same_work",),
     ),
     Fault(

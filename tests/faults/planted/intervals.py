@@ -16,7 +16,7 @@ FAULTS = (
     Fault(
         "no answer says which values it clamps",
         "dpsql/session/answering.py",
-        "PlanAnswering.shown",
+        "PlanAnswering.postprocessed",
         "notices += plan.clamped",
         "pass",
         (f"{CLAMPED}::test_a_number_that_is_not_that_of_sql_says_what_is_clamped",),

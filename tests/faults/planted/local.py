@@ -56,9 +56,9 @@ FAULTS = (
     Fault(
         "a client's Laplace noise is for half of the grid",
         NUMBERS,
-        "LocalLaplace.priced",
-        "Laplace.priced(STEPS, exact(epsilon)).scale",
-        "Laplace.priced(HALF, exact(epsilon)).scale",
+        "LocalLaplace.for_epsilon",
+        "Laplace.for_epsilon(STEPS, exact(epsilon)).scale",
+        "Laplace.for_epsilon(HALF, exact(epsilon)).scale",
         CLIENT,
     ),
     Fault(

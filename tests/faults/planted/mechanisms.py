@@ -91,7 +91,7 @@ FAULTS = (
     Fault(
         "noise of 0.7 times the scale",
         "dpsql/privacy/mechanism/laplace.py",
-        "Laplace.priced",
+        "Laplace.for_epsilon",
         "Fraction(l1) / epsilon",
         "Fraction(l1) / epsilon * 7 / 10",
         (f"{PRICE}[L1]",),

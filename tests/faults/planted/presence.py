@@ -106,7 +106,7 @@ FAULTS = (
     Fault(
         "a half without rows is shown with the other",
         BLOCKS,
-        "RunEvidence.shown",
+        "RunEvidence.visible_groups",
         "above & ~self.evident[number] & alike",
         "above & ~self.evident[number]",
         (f"{BLOCK_TESTS}_days_that_no_single_count_tells_from_noise_are_all_shown",),

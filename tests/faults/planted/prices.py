@@ -237,7 +237,7 @@ FAULTS = (
     Fault(
         "a pilot may cost more than one statement may",
         "dpsql/session/pricing/target_plans.py",
-        "TargetPlanner.priced",
+        "TargetPlanner.plan_at_target",
         "plan.at(min(plan.price, settings.most))",
         "plan",
         (

@@ -604,8 +604,8 @@ FAULTS = (
         "a released value is that of another key",
         "dpsql/sql/binder/expression_subqueries.py",
         "Subqueries._earlier",
-        'relation = Filter(relation, call("=", [reader.read(node), key], node))',
-        "reader.read(node)",
+        'relation = Filter(relation, call("=", [reader.expression(node), key], node))',
+        "reader.expression(node)",
         ("tests/session/test_stages.py",),
     ),
     Fault(

@@ -12,7 +12,7 @@ FAULTS = (
     Fault(
         "the threshold of one group holds for all groups that an earlier answer tells",
         "dpsql/release/combined_tables.py",
-        "CombinedTable._shown",
+        "CombinedTable._visible_groups",
         "1 - 2 * tail",
         "1 - 2 * float(presence.chance)",
         ("tests/session/answer_store/test_empty_groups_of_views.py",),

@@ -44,8 +44,8 @@ FAULTS = (
         "the same with Laplace noise",
         PLAN,
         "_choice",
-        "ExponentialMechanism.priced(2 * moved, price * share)",
-        "ExponentialMechanism.priced(moved, price * share)",
+        "ExponentialMechanism.for_epsilon(2 * moved, price * share)",
+        "ExponentialMechanism.for_epsilon(moved, price * share)",
         (CHOSEN,),
     ),
     Fault(

@@ -189,7 +189,7 @@ FAULTS = (
     Fault(
         "an average shares the count of a COUNT that has another limit",
         CELLS,
-        "CellList.place",
+        "CellList.index_of",
         "RowCount | ClampedSum",
         "ClampedSum",
         LIMITS,

@@ -160,7 +160,7 @@ FAULTS = (
     Fault(
         "each scan opens the file again",
         HELD,
-        "HeldFile.place",
+        "HeldFile.opened_path",
         "self.descriptor is None",
         "True",
         (f"{VERSIONS}::test_the_cores_of_a_stage_read_the_version_that_is_held",),

@@ -69,7 +69,7 @@ FAULTS = (
         "two processes give a statement two answers",
         "dpsql/session/answer_store/given_answers.py",
         "GivenAnswers.keep",
-        "sources if stored is None else _read(stored)",
+        "sources if stored is None else _parse_sources(stored)",
         "sources",
         (
             "tests/session/answer_store/test_given_answers.py::test_the_first_of_two_processes_counts",

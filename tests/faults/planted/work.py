@@ -188,7 +188,7 @@ FAULTS = (
     Fault(
         "the engine may leave out blocks of rows for what they hold",
         EMITTED,
-        "_read",
+        "_emit_condition",
         "_opaque_condition(dialect, native(dialect, condition), columns_read[0])",
         "native(dialect, condition)",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),

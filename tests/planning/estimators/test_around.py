@@ -49,7 +49,7 @@ def around(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> R
 def quantile(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> QuantileChoice:
     return QuantileChoice(
         target,
-        ExponentialMechanism.priced(target.spread, Fraction(1, 2)),
+        ExponentialMechanism.for_epsilon(target.spread, Fraction(1, 2)),
         around(target, bins, node, levels),
     )
 

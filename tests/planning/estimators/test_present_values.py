@@ -12,7 +12,12 @@ from seeded_entropy import Seeded
 from untouched import planning_session
 
 from dpsql.errors import DatabaseError
-from dpsql.planning.estimators.histogram import ABSENT_SHOWN, PresentValues, least_present, read
+from dpsql.planning.estimators.histogram import (
+    ABSENT_SHOWN,
+    PresentValues,
+    least_present,
+    released_value,
+)
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.session import Session
 from dpsql.sql.ir.core import JoinedText
@@ -42,10 +47,17 @@ def test_beside_the_most_frequent_value_all_counts_are_released(session: Session
 def test_values_are_joined_in_order() -> None:
     counts = [Fraction(9), Fraction(2), Fraction(10)]
     for joined, wanted in ((JoinedText("|", False), "a|c"), (JoinedText(", ", True), "c, a")):
-        assert read(PresentValues(0, ("c", "b", "a"), joined), counts, Fraction(9)) == wanted
-    assert read(PresentValues(0, (1, 2), JoinedText(",", False)), counts[:2], Fraction(99)) is None
+        assert (
+            released_value(PresentValues(0, ("c", "b", "a"), joined), counts, Fraction(9)) == wanted
+        )
     assert (
-        read(PresentValues(0, (True, False), JoinedText(",", False)), counts[:2], Fraction(1))
+        released_value(PresentValues(0, (1, 2), JoinedText(",", False)), counts[:2], Fraction(99))
+        is None
+    )
+    assert (
+        released_value(
+            PresentValues(0, (True, False), JoinedText(",", False)), counts[:2], Fraction(1)
+        )
         == "false,true"
     )
 
@@ -66,7 +78,7 @@ def test_a_value_that_no_row_has_is_seldom_shown(session: Session) -> None:
 
     def shown(threshold: Fraction) -> int:
         return sum(
-            read(estimate, [int(each) * step for each in row], threshold) is not None
+            released_value(estimate, [int(each) * step for each in row], threshold) is not None
             for row in drawn
         )
 

@@ -81,19 +81,19 @@ def test_all_values_of_a_bin_are_drawn_as_often_as_each_other() -> None:
     assert list(map(str, cents)) == ["-0.02", "0.00", "0.29"]
     days = column(type="date", bounds=[date(2020, 1, 1), date(2020, 1, 2)], nullable=True)
     assert days.drawn(np.array([2, 1, 0]), random) == [None, date(2020, 1, 2), date(2020, 1, 1)]
-    assert (days.bins, days.size, days.place(None if days.values else 2)) == (2, 3, 2)
+    assert (days.bins, days.size, days.index_of(None if days.values else 2)) == (2, 3, 2)
     doubles = column(type="double", bounds=[0, 64]).drawn(np.full(100, 3), random)
     assert all(isinstance(each, float) and 6 <= each < 8 for each in doubles)
 
 
 def test_keys_have_the_places_in_which_they_are_declared() -> None:
     texts = column(type="text", values=["m", "f"], nullable=True)
-    assert [texts.place(each) for each in ("m", "f", None)] == [0, 1, 2] and texts.size == 3
+    assert [texts.index_of(each) for each in ("m", "f", None)] == [0, 1, 2] and texts.size == 3
     truth = column(type="boolean")
-    assert [truth.place(each) for each in (False, True)] == [0, 1] and truth.size == 2
+    assert [truth.index_of(each) for each in (False, True)] == [0, 1] and truth.size == 2
     assert column(type="boolean", values=[True]).size == 1
     with pytest.raises(KeyError):
-        truth.place(None)
+        truth.index_of(None)
 
 
 @pytest.mark.parametrize(

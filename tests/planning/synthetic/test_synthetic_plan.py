@@ -83,7 +83,7 @@ def test_what_is_drawn_of_a_place_lies_in_it(name: str) -> None:
         connection.executemany("INSERT INTO t VALUES (-1, ?)", [[value] for value in values])
         rows = connection.execute(f"SELECT place, {own.key}, c FROM t").fetchall()
     for place, key, value in rows:
-        assert own.place(key) == place or place == -1
+        assert own.index_of(key) == place or place == -1
         if (
             value is not None
             and own.declared.bounds is not None

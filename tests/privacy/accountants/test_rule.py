@@ -47,7 +47,7 @@ class Ask:
 
 def count(epsilon: Fraction = TENTH) -> Cost:
     """A COUNT under discrete Laplace noise."""
-    return Laplace.priced(1, epsilon).cost
+    return Laplace.for_epsilon(1, epsilon).cost
 
 
 def gaussian(rho: Fraction) -> Cost:

@@ -289,9 +289,8 @@ def test_a_server_that_is_not_there_is_refused_without_its_address() -> None:
         with pytest.raises(LedgerError, match="cannot be reached") as caught:
             Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))
     assert "secret" not in str(caught.value) and str(port) not in str(caught.value)
-    assert (
-        LedgerServer(address).place == f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
-    )
+    without_password = f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
+    assert LedgerServer(address).location == without_password
 
 
 def _as(address: str, user: str = "postgres", database: str = "postgres") -> str:

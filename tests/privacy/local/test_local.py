@@ -85,7 +85,7 @@ def law_of(mechanism: local.Piecewise, place: int) -> tuple[Fraction, Fraction, 
 def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(
     epsilon: Fraction, place: int
 ) -> None:
-    mechanism = local.Piecewise.priced((-1, 1), epsilon)
+    mechanism = local.Piecewise.for_epsilon((-1, 1), epsilon)
     high, low, near = law_of(mechanism, place)
     assert near[0] >= -mechanism.range and near[-1] <= mechanism.range
     assert high * len(near) + low * (2 * mechanism.range + 1 - len(near)) == 1
@@ -108,11 +108,11 @@ def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(
 @settings(max_examples=30)
 @given(epsilon=EPSILONS)
 def test_laplace_reports_and_one_bit_cost_what_was_asked(epsilon: Fraction) -> None:
-    assert local.LocalLaplace.priced((0, 10), epsilon).cost.epsilon == epsilon
-    bit = local.OneBit.priced((0, 10), epsilon)
+    assert local.LocalLaplace.for_epsilon((0, 10), epsilon).cost.epsilon == epsilon
+    bit = local.OneBit.for_epsilon((0, 10), epsilon)
     assert is_price(bit.cost.epsilon, bit.truth / (1 - bit.truth), epsilon)
     assert is_price(
-        local.RandomizedCategories.priced("ab", epsilon).cost.epsilon,
+        local.RandomizedCategories.for_epsilon("ab", epsilon).cost.epsilon,
         bit.truth / (1 - bit.truth),
         epsilon,
     )
@@ -133,14 +133,17 @@ def test_open_dp_agrees_on_the_price_of_bits() -> None:
 @pytest.mark.parametrize("value", [0.1, 4, 9.75])
 def test_reports_of_a_number_have_its_mean_and_the_stated_variance(value: float) -> None:
     n, entropy = 20_000, Seeded(7)
-    for mechanism in (local.LocalLaplace.priced((0, 10), 2), local.Piecewise.priced((0, 10), 2)):
+    for mechanism in (
+        local.LocalLaplace.for_epsilon((0, 10), 2),
+        local.Piecewise.for_epsilon((0, 10), 2),
+    ):
         reports = np.array(mechanism.perturb([value] * n, _entropy=entropy))
         deviation = abs(reports.mean() - value) / sqrt(mechanism.variance / n)
         assert deviation < 6.2
         assert reports.var() < mechanism.variance * 1.1
         if isinstance(mechanism, local.Piecewise):
             assert mechanism.reach[0] <= reports.min() and reports.max() <= mechanism.reach[1]
-    bit = local.OneBit.priced((0, 10), 2)
+    bit = local.OneBit.for_epsilon((0, 10), 2)
     assert abs(bit.estimate(bit.perturb([value] * n, _entropy=entropy)) - value) < 6.2 * 10 / float(
         2 * bit.truth - 1
     ) / 2 / sqrt(n)
@@ -161,13 +164,13 @@ def test_bits_have_their_law_and_a_wrong_one_is_seen() -> None:
 
 
 def test_the_piecewise_reports_have_their_law_and_a_wrong_one_is_seen() -> None:
-    mechanism, n = local.Piecewise.priced((0, 10), 1), 30_000
+    mechanism, n = local.Piecewise.for_epsilon((0, 10), 1), 30_000
     reports = np.array(mechanism.perturb([8] * n, _entropy=Seeded(4)))
     places = np.rint((reports - 5) / 5 * HALF * float(mechanism.near)).astype(int)
     true = round((8 - 5) / 5 * HALF)
     inside = int((abs(places - true) <= mechanism.window).sum())
     for factor, holds in ((1, True), (0.7, False), (1.3, False)):
-        other = local.Piecewise.priced((0, 10), factor)
+        other = local.Piecewise.for_epsilon((0, 10), factor)
         high, _, near = law_of(other, true)
         chance = (
             float(high * len(near)) if factor == 1 else float(high) * (2 * mechanism.window + 1)

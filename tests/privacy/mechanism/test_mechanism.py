@@ -30,18 +30,18 @@ def renyi(p, q, order):
     "l1, expected", [(1, 0.462117), (2, 0.393469), (5, 0.372074), (10**6, 0.367879)]
 )
 def test_rho_of_discrete_laplace_at_epsilon_one(l1, expected):
-    assert float(Laplace.priced(l1, Fraction(1)).cost.rho) == pytest.approx(expected, abs=1e-6)
+    assert float(Laplace.for_epsilon(l1, Fraction(1)).cost.rho) == pytest.approx(expected, abs=1e-6)
 
 
 def test_rho_of_the_other_mechanisms():
     assert float(pure_rho(Fraction(1))) == pytest.approx(0.462117, abs=1e-6)
-    assert float(ExponentialMechanism.priced(3, Fraction(1)).cost.rho) == pytest.approx(
+    assert float(ExponentialMechanism.for_epsilon(3, Fraction(1)).cost.rho) == pytest.approx(
         0.1233016, abs=1e-7
     )
-    assert float(ExponentialMechanism.priced(3, Fraction(4)).cost.rho) == pytest.approx(
+    assert float(ExponentialMechanism.for_epsilon(3, Fraction(4)).cost.rho) == pytest.approx(
         1.6698496, abs=1e-7
     )
-    assert PermuteAndFlip.priced(3, Fraction(1)).cost.rho == pure_rho(Fraction(1))
+    assert PermuteAndFlip.for_epsilon(3, Fraction(1)).cost.rho == pure_rho(Fraction(1))
 
 
 @pytest.mark.parametrize(
@@ -123,15 +123,20 @@ def _permute_and_flip(utilities, rate):
 
 def test_priced_mechanisms_cost_what_was_asked():
     epsilon = Fraction(3, 10)
-    assert Laplace.priced(7, epsilon).cost.epsilon == epsilon
-    assert Laplace.priced(7, epsilon).scale == Fraction(70, 3)
-    assert Gaussian.priced(7, epsilon).cost.rho == epsilon**2 / 2
-    assert Gaussian.priced(7, epsilon).cost.epsilon is None
+    assert Laplace.for_epsilon(7, epsilon).cost.epsilon == epsilon
+    assert Laplace.for_epsilon(7, epsilon).scale == Fraction(70, 3)
+    assert Gaussian.for_epsilon(7, epsilon).cost.rho == epsilon**2 / 2
+    assert Gaussian.for_epsilon(7, epsilon).cost.epsilon is None
     assert Gaussian.for_rho(7, Fraction(1, 100)).cost.rho == Fraction(1, 100)
-    assert ExponentialMechanism.priced(7, epsilon).cost.epsilon == epsilon
-    assert PermuteAndFlip.priced(7, epsilon).cost.epsilon == epsilon
-    assert Laplace.priced(1, Fraction(1, 10)).cost + Laplace.priced(1, Fraction(2, 10)).cost
-    assert all(m.cost.delta == 0 for m in (Laplace.priced(7, epsilon), Gaussian.priced(7, epsilon)))
+    assert ExponentialMechanism.for_epsilon(7, epsilon).cost.epsilon == epsilon
+    assert PermuteAndFlip.for_epsilon(7, epsilon).cost.epsilon == epsilon
+    assert (
+        Laplace.for_epsilon(1, Fraction(1, 10)).cost + Laplace.for_epsilon(1, Fraction(2, 10)).cost
+    )
+    assert all(
+        m.cost.delta == 0
+        for m in (Laplace.for_epsilon(7, epsilon), Gaussian.for_epsilon(7, epsilon))
+    )
 
 
 def test_open_dp_maps_agree():
@@ -163,13 +168,13 @@ def test_the_discrete_gaussian_has_its_own_delta_not_the_continuous_one(sigma, e
     "make", [lambda: Laplace(0, Fraction(1)), lambda: Laplace(-1, Fraction(1))]
 )
 @pytest.mark.parametrize(
-    "other", [lambda: Gaussian(0, Fraction(1)), lambda: Gaussian.priced(1, Fraction(0))]
+    "other", [lambda: Gaussian(0, Fraction(1)), lambda: Gaussian.for_epsilon(1, Fraction(0))]
 )
 def test_no_sensitivity_and_no_price_are_refused(make, other):
     for build in (
         make,
         other,
-        lambda: Laplace.priced(1, Fraction(-1)),
+        lambda: Laplace.for_epsilon(1, Fraction(-1)),
         lambda: Gaussian.for_rho(1, Fraction(0)),
     ):
         with pytest.raises(ValueError, match="positive"):
@@ -178,9 +183,9 @@ def test_no_sensitivity_and_no_price_are_refused(make, other):
 
 def test_noise_out_of_range_is_refused_when_it_is_planned_not_when_it_is_drawn():
     for build in (
-        lambda: Laplace.priced(1 << 51, Fraction(1)),
-        lambda: Gaussian.priced(1 << 101, Fraction(1)),
-        lambda: Laplace.priced(1, Fraction(1 << 60)),
+        lambda: Laplace.for_epsilon(1 << 51, Fraction(1)),
+        lambda: Gaussian.for_epsilon(1 << 101, Fraction(1)),
+        lambda: Laplace.for_epsilon(1, Fraction(1 << 60)),
     ):
         with pytest.raises(ValueError):
             build()
@@ -298,12 +303,12 @@ def test_standard_deviations(parameter):
 
 def test_choices_draw_with_their_own_rate():
     entropy, n = Seeded(3), 3000
-    choice = ExponentialMechanism.priced(4, Fraction(4))
+    choice = ExponentialMechanism.for_epsilon(4, Fraction(4))
     observed = np.bincount([choice.draw([0, -1], _entropy=entropy) for _ in range(n)], minlength=2)
     law = np.array([exp(1), 1]) / (exp(1) + 1) * n
     assert chi_square(observed, law) > FALSE_ALARM
     assert chi_square(observed, np.array([exp(0.5), 1]) / (exp(0.5) + 1) * n) < FALSE_ALARM
-    flips = PermuteAndFlip.priced(4, Fraction(4))
+    flips = PermuteAndFlip.for_epsilon(4, Fraction(4))
     observed = np.bincount([flips.draw([0, -1], _entropy=entropy) for _ in range(n)], minlength=2)
     assert chi_square(observed, np.array([1 - exp(-1) / 2, exp(-1) / 2]) * n) > FALSE_ALARM
 

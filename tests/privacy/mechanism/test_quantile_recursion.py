@@ -162,7 +162,7 @@ def test_two_quantiles_have_their_law():
         for drawn, chance in enumerate(chances(first, rows, factor)):
             left = rows.divided(drawn)[0]
             for place, other in enumerate(chances(second, left, factor)):
-                law[rows.place(drawn), left.place(place)] += chance * other
+                law[rows.bin_of(drawn), left.bin_of(place)] += chance * other
         possible = law > 0
         assert (chi_square(observed[possible], law[possible] * draws) > FALSE_ALARM) is fits
 

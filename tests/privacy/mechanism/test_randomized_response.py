@@ -41,7 +41,7 @@ def test_the_ratio_of_any_two_laws_is_the_price_and_no_more(k, truth):
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 9])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_rho_bounds_every_renyi_order(k, epsilon):
-    response = RandomizedResponse.priced(k, Fraction(epsilon))
+    response = RandomizedResponse.for_epsilon(k, Fraction(epsilon))
     p, q = (np.array([float(chance) for chance in law(response, truth)]) for truth in (0, 1))
     rho = float(response.cost.rho)
     ratios = [log((p**order * q ** (1 - order)).sum()) / (order - 1) / order for order in ORDERS]
@@ -51,13 +51,13 @@ def test_rho_bounds_every_renyi_order(k, epsilon):
 
 
 def test_the_known_figures():
-    three = RandomizedResponse.priced(3, Fraction(1))
+    three = RandomizedResponse.for_epsilon(3, Fraction(1))
     assert float(three.cost.rho) == pytest.approx(0.364175, abs=1e-6)
     assert float(three.truth) == pytest.approx(exp(1) / (exp(1) + 2), rel=1e-15)
-    assert float(RandomizedResponse.priced(2, Fraction(1)).cost.rho) == pytest.approx(
+    assert float(RandomizedResponse.for_epsilon(2, Fraction(1)).cost.rho) == pytest.approx(
         tanh(0.5), rel=1e-12
     )
-    many = RandomizedResponse.priced(100, Fraction(1)).cost
+    many = RandomizedResponse.for_epsilon(100, Fraction(1)).cost
     assert many.rho == pure_rho(many.epsilon)
 
 
@@ -66,7 +66,7 @@ def test_the_known_figures():
 )
 @pytest.mark.parametrize("k", [2, 7, 1000])
 def test_a_priced_one_costs_what_was_asked_and_never_more(k, epsilon):
-    cost = RandomizedResponse.priced(k, epsilon).cost
+    cost = RandomizedResponse.for_epsilon(k, epsilon).cost
     assert 0 <= epsilon - cost.epsilon < Fraction(1, 10**4)
     assert cost.delta == 0
 
@@ -78,8 +78,8 @@ def test_a_priced_one_costs_what_was_asked_and_never_more(k, epsilon):
         lambda: RandomizedResponse(4, Fraction(1, 4)),
         lambda: RandomizedResponse(4, Fraction(1)),
         lambda: RandomizedResponse(4, Fraction(1, 2) + Fraction(1, 3**50)),
-        lambda: RandomizedResponse.priced(4, Fraction(0)),
-        lambda: RandomizedResponse.priced(4, Fraction(1, 10**40)),
+        lambda: RandomizedResponse.for_epsilon(4, Fraction(0)),
+        lambda: RandomizedResponse.for_epsilon(4, Fraction(1, 10**40)),
     ],
 )
 def test_what_is_no_randomized_response_is_refused(build):
@@ -88,7 +88,7 @@ def test_what_is_no_randomized_response_is_refused(build):
 
 
 def test_reports_have_their_law():
-    n, response = 60_000, RandomizedResponse.priced(3, Fraction(1))
+    n, response = 60_000, RandomizedResponse.for_epsilon(3, Fraction(1))
     observed = np.bincount(response.draw([2] * n, _entropy=Seeded(5)), minlength=3)
     assert (
         chi_square(observed, np.array([float(chance) for chance in law(response, 2)]) * n)
@@ -123,7 +123,7 @@ def test_the_estimate_has_no_bias():
 @pytest.mark.parametrize("n", [1, 2, 5, 10, 40])
 def test_intervals_hold_the_true_number_as_often_as_they_say(k, epsilon, n):
     """By the exact law of the counts, for every true number, of tiny groups too."""
-    response = RandomizedResponse.priced(k, Fraction(epsilon))
+    response = RandomizedResponse.for_epsilon(k, Fraction(epsilon))
     for confidence in (0.8, 0.95):
         ends = [response.interval([1] * c + [0] * (n - c), confidence)[1] for c in range(n + 1)]
         assert all(0 <= low <= high <= n for low, high in ends)
@@ -137,7 +137,7 @@ def test_intervals_hold_the_true_number_as_often_as_they_say(k, epsilon, n):
 
 
 def test_an_interval_is_no_wider_than_the_noise_of_many_reports():
-    response = RandomizedResponse.priced(2, Fraction(1))
+    response = RandomizedResponse.for_epsilon(2, Fraction(1))
     reports = response.draw([1] * 3_000 + [0] * 7_000, _entropy=Seeded(6))
     low, high = response.interval(reports, 0.95)[1]
     spread = (

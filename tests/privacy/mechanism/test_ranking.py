@@ -83,7 +83,7 @@ def test_utilities_are_the_distances_in_rank(target):
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
     draw, most = np.random.default_rng(2), 0
-    choice = ExponentialMechanism.priced(1, Fraction(1))
+    choice = ExponentialMechanism.for_epsilon(1, Fraction(1))
     ranking = QuantileChoices(6, (quantile(target, choice, 6),))
     for _ in range(1000):
         counts, own = draw.integers(0, 30, 6) * draw.integers(0, 2, 6), draw.integers(0, 2, 6)
@@ -100,7 +100,7 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
-    [ExponentialMechanism.priced(4, Fraction(1)), ConcentratedExponential(8, Fraction(1, 16))],
+    [ExponentialMechanism.for_epsilon(4, Fraction(1)), ConcentratedExponential(8, Fraction(1, 16))],
 )
 def test_a_quantile_has_its_law(choice):
     entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
@@ -158,7 +158,7 @@ def test_frequent_values_have_their_law():
 def test_a_flipped_mode_has_its_law():
     """Of two values, the one with a row less is taken with half the chance of its coin."""
     peeling, entropy, draws = (
-        TopKPeeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))),
+        TopKPeeling(2, 1, PermuteAndFlip.for_epsilon(2, Fraction(1))),
         Seeded(5),
         12_000,
     )
@@ -186,7 +186,7 @@ def test_every_choice_is_paid_for():
 
 def test_without_noise_the_best_is_chosen(monkeypatch):
     without_noise(monkeypatch)
-    choice = ExponentialMechanism.priced(1, Fraction(1))
+    choice = ExponentialMechanism.for_epsilon(1, Fraction(1))
     ranking = QuantileChoices(5, tuple(quantile(target, choice, 5) for target in TARGETS))
     places = [each.place for each in ranking.choose(*full(COUNTS), 0.95, 1).values()]
     assert places == [1, 1, 4, 1]

@@ -9,7 +9,7 @@ import pytest
 from dpsql.errors import Error, NotSupportedError
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command, CopyOptions
-from dpsql.server.commands.parser import read
+from dpsql.server.commands.parser import parse_command
 from dpsql.server.commands.tokens import CommandSyntaxError, pieces
 
 CSV = CopyOptions("csv", ",", "")
@@ -18,7 +18,7 @@ CSV = CopyOptions("csv", ",", "")
 def parsed(text: str) -> Command:
     """The command of a text with one statement."""
     (piece,) = pieces(text)
-    return read(piece)
+    return parse_command(piece)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import pytest
 
 from dpsql.server.commands import command
 from dpsql.server.commands.command import Command
-from dpsql.server.commands.parser import read
+from dpsql.server.commands.parser import parse_command
 from dpsql.server.commands.tokens import CommandSyntaxError, pieces
 
 
 def parsed(text: str) -> Command:
     """The command of a text with one statement."""
     (piece,) = pieces(text)
-    return read(piece)
+    return parse_command(piece)
 
 
 def fetch(direction: str, count: int | None, move: bool = False) -> command.Fetch:

@@ -115,7 +115,7 @@ def test_a_damaged_answer_counts_as_none_and_is_paid_for(tmp_path: Path, change:
 def test_the_ledger_takes_no_entry_without_an_answer(database: Database) -> None:
     database.session("ada").execute(SEXES)
     with pytest.raises(sqlite3.IntegrityError):
-        _damage(Path(database.accountant.ledger.place), "UPDATE answers SET answer = NULL")
+        _damage(Path(database.accountant.ledger.location), "UPDATE answers SET answer = NULL")
 
 
 def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPat
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
-    with sqlite3.connect(database.accountant.ledger.place) as connection:
+    with sqlite3.connect(database.accountant.ledger.location) as connection:
         assert connection.execute(
             "SELECT DISTINCT entry FROM answers ORDER BY entry"
         ).fetchall() == [(3,), (4,)]
@@ -137,7 +137,7 @@ def test_the_answers_together_are_bounded(
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
-    with sqlite3.connect(database.accountant.ledger.place) as connection:
+    with sqlite3.connect(database.accountant.ledger.location) as connection:
         assert connection.execute(
             "SELECT sum(length(answer)) <= 300, count(*) > 0 FROM answers"
         ).fetchone() == (1, 1)

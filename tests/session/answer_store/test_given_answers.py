@@ -127,7 +127,7 @@ def test_what_is_no_longer_kept_is_told_anew(
     session.execute(COUNTS)
     session.execute(TOTAL)
     bought(session, "SELECT y, COUNT(*) FROM people GROUP BY y")
-    place = database.accountant.ledger.place
+    place = database.accountant.ledger.location
     database.close()
     with closing(sqlite3.connect(place)) as ledger, ledger:
         ledger.execute("DELETE FROM answers WHERE number = (SELECT MIN(number) FROM answers)")

@@ -251,7 +251,7 @@ def test_views_are_found_behind_those_that_the_ledger_forgot(data: Path, tmp_pat
         assert version is not None
         oldest = f"{_family(session.plan(BOUGHT[2]).cores[0], version)}/0"
         assert database.accountant.ledger.kept(oldest) is not None
-        place = database.accountant.ledger.place
+        place = database.accountant.ledger.location
     with closing(sqlite3.connect(place)) as ledger, ledger:
         ledger.execute("DELETE FROM answers WHERE key = ?", (oldest,))
     with closing(opened(data, tmp_path)) as database:

@@ -14,7 +14,7 @@ import pytest
 import dpsql
 from dpsql.errors import Refused, StatementError
 from dpsql.session import request
-from dpsql.session.request.client_line import read, with_goal, without_refine
+from dpsql.session.request.client_line import parse_request, with_goal, without_refine
 from dpsql.session.request.named_statements import (
     BLANK,
     CreateNamed,
@@ -50,7 +50,7 @@ from dpsql.session.request.named_statements import (
     ],
 )
 def test_a_line_is_read(text: str, wanted: Any) -> None:
-    assert read(text) == wanted
+    assert parse_request(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_line_is_read(text: str, wanted: Any) -> None:
 )
 def test_a_line_that_cannot_be_done_says_what_to_write(text: str, code: str, said: str) -> None:
     with pytest.raises((StatementError, Refused)) as raised:
-        read(text)
+        parse_request(text)
     assert raised.value.code == code and raised.value.reason.startswith(said)
 
 
@@ -123,7 +123,7 @@ def test_the_goal_is_the_last_one_and_stands_outside_of_texts() -> None:
     assert (wanted.amount, wanted.relative, wanted.of) == (Fraction(1, 20), True, None)
     assert with_goal("SELECT 1;") == ("SELECT 1;", None)
     with pytest.raises(StatementError) as raised:
-        read("SELECT a FROM t TO REACH 5%;")
+        parse_request("SELECT a FROM t TO REACH 5%;")
     assert raised.value.hint == "EXPLAIN PRIVACY SELECT a FROM t TO REACH 5 %"
 
 

@@ -41,7 +41,7 @@ DEFAULT = StatementSettings(Fraction(1, 10))
 )
 def test_a_setting_is_shown_as_it_was_understood(name: str, written: str, shown: str) -> None:
     changed = DEFAULT.with_setting(f"dpsql.{name}", written, DEFAULT)
-    assert changed.shown(f"dpsql.{name}") == shown
+    assert changed.setting_text(f"dpsql.{name}") == shown
     assert changed.with_setting(f"dpsql.{name}", None, DEFAULT) == DEFAULT
 
 
@@ -69,7 +69,7 @@ def test_a_setting_that_cannot_be_is_none(name: str, written: str) -> None:
 def test_every_example_is_a_value_and_every_setting_is_shown() -> None:
     for name, setting in SETTINGS.items():
         changed = DEFAULT.with_setting(name, setting.example.strip("'"), DEFAULT)
-        assert changed.shown(name) in (setting.example.strip("'"), "on") and name in SHOWN
+        assert changed.setting_text(name) in (setting.example.strip("'"), "on") and name in SHOWN
 
 
 def test_the_most_that_a_target_may_cost_is_ten_times_the_price() -> None:

@@ -11,7 +11,7 @@ from dpsql.schema import Schema
 from dpsql.schema.authoring.missing_limits import MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
 from dpsql.session.tuning.noisy_ladders import RowLimit
-from dpsql.session.tuning.results import _of_rows, _part, _shown, compared
+from dpsql.session.tuning.results import _of_rows, _part, _visible_groups, compared
 
 
 def ledger(**columns: dict[str, Any]) -> Schema:
@@ -82,7 +82,7 @@ def test_as_many_groups_are_shown_as_keys_have_values(
         kind={"type": "text", "values": ["a", "b", "c"]},
         free={"type": "text"},
     )
-    assert _shown(schema.tables["entries"], keys) == groups
+    assert _visible_groups(schema.tables["entries"], keys) == groups
 
 
 def test_errors_are_said_of_three_columns_those_that_were_found_first() -> None:

@@ -26,8 +26,8 @@ from dpsql.session.session import Session
 KIND = local.RandomizedCategories(("a", "b", "c"), Fraction(1, 2))
 COIN = local.RandomizedCategories((False, True), Fraction(3, 4))
 BITS = local.UnaryEncoding(("a", "b"), Fraction(3, 4), Fraction(1, 4))
-HOURS = local.Piecewise.priced((0, 24), 2)
-NOISY = local.LocalLaplace.priced((0, 24), 2)
+HOURS = local.Piecewise.for_epsilon((0, 24), 2)
+NOISY = local.LocalLaplace.for_epsilon((0, 24), 2)
 #: What three people would say: kind, coin, and an amount that is public or protected centrally.
 PEOPLE = (("a", True, 2.0), ("b", True, 5.0), ("a", False, 1.5))
 WORLDS, EACH = 100, 200

@@ -139,7 +139,9 @@ class MessagePipe:
         if sum(size for _, columns in described for _, size in columns) != complete - header:
             raise ValueError("no frame")
         rows = [
-            row_encoding.read(description, [self._receive(size) for _, size in description[1]])
+            row_encoding.decode_rows(
+                description, [self._receive(size) for _, size in description[1]]
+            )
             for description in described
         ]
         return EngineMessage(str(word), int(number), dict(fields), rows)

@@ -129,7 +129,7 @@ class LedgerServer:
         watch(self)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The address with its user and schema, without the password."""
         parts = urlsplit(self._address)
         user = f"{parts.username}@" if parts.username else ""
@@ -139,7 +139,7 @@ class LedgerServer:
         )
 
     def whereabouts(self) -> LedgerLocation:
-        return LedgerLocation(self.place, None)
+        return LedgerLocation(self.location, None)
 
     def exists(self) -> bool:
         """Whether the schema has the tables."""

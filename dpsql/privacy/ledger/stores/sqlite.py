@@ -76,7 +76,7 @@ class LedgerFile:
         watch(self)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return str(self.path)
 
     def whereabouts(self) -> LedgerLocation:

@@ -47,7 +47,7 @@ class Store(Protocol):
     """
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The location as people write it, without a password."""
         ...
 

@@ -128,7 +128,7 @@ class CatalogueStore:
         watchdog = threading.Timer(TIME_LIMIT, cursor.interrupt)
         watchdog.daemon = True
         try:
-            with self._places.place(user, check):
+            with self._places.slot(user, check):
                 check()
                 watchdog.start()
                 cursor.execute(sql)

@@ -86,7 +86,7 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
     if len(sizes) > 1:
         return DerivedSize(products)
     return DerivedSize(
-        products, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0])
+        products, None if grouped else _visible_key(select, sizes[0]), _columns(select, sources[0])
     )
 
 
@@ -157,7 +157,7 @@ def _of_domain(domain: KeyDomain | None) -> DerivedSize:
     return _rows(rows, *tables)
 
 
-def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
+def _visible_key(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
     """The key of the only source as columns ``c0``, ``c1``, … of the result, if shown in full."""
     if source.key is None:
         return None

@@ -37,7 +37,7 @@ def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
             condition = _filter(node, reader)
             arguments = _arguments(call, 2 if function.arguments is Arguments.PAIR else 1)
             values = [
-                summand(reader.read(argument), _spelled(call), node) for argument in arguments
+                summand(reader.expression(argument), _spelled(call), node) for argument in arguments
             ]
             return Aggregate(function, values[0], condition, values[1] if len(values) > 1 else None)
         case Arguments.ROWS | Arguments.RANKED | Arguments.LISTED | Arguments.SIZE:
@@ -185,7 +185,7 @@ def split(
         if not isinstance(node, exp.Count):
             refuse("E_AGG", f"{node.sql_name()} needs an argument", node)
         return node, False, None, condition
-    return node, distinct, reader.read(argument), condition
+    return node, distinct, reader.expression(argument), condition
 
 
 def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate:

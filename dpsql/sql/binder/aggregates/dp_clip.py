@@ -36,13 +36,16 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         only(node, "this", "expression", code="E_AGG")
         condition = reader.condition(node.expression.this)
     value = call.expressions[0]
-    argument = reader.read(value)
+    argument = reader.expression(value)
     if not argument.type.is_numeric:
         refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
     grid = quantum(summand(argument, "DP_CLIP", call))
     grid_sizes = sizes(grid.size, grid.largest)
     return Aggregate(
-        CLIP, reader.read(_place(value, grid.size, len(grid_sizes))), condition, values=grid_sizes
+        CLIP,
+        reader.expression(_size_index(value, grid.size, len(grid_sizes))),
+        condition,
+        values=grid_sizes,
     )
 
 
@@ -51,7 +54,7 @@ def is_clip(call: exp.Expr) -> bool:
     return isinstance(call, exp.Anonymous) and call.name.lower() == "dp_clip"
 
 
-def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
+def _size_index(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
     """The index of the value among the sizes.
 
     It is LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last).

@@ -39,7 +39,7 @@ def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
     if isinstance(call, exp.GroupConcat):
         return _joined_values(call, condition, reader, listed)
     value, most = _arguments(call, reader)
-    argument = reader.read(value)
+    argument = reader.expression(value)
     function = function_named(call)
     assert function is not None
     return Aggregate(
@@ -60,7 +60,7 @@ def _ordered_mode(
         refuse("E_AGG", "write MODE() WITHIN GROUP (ORDER BY one value)", call)
     (ordered,) = order.expressions
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
-    argument = reader.read(ordered.this)
+    argument = reader.expression(ordered.this)
     return Aggregate(MODE, argument, condition, values=_listed(argument, call.this, listed))
 
 
@@ -81,13 +81,13 @@ def _joined_values(
             call,
         )
     (value,) = inner.expressions
-    argument = reader.read(value)
+    argument = reader.expression(value)
     separator = call.args.get("separator")
-    between = Literal(",", TEXT) if separator is None else reader.read(separator)
+    between = Literal(",", TEXT) if separator is None else reader.expression(separator)
     if not isinstance(between, Literal) or not isinstance(between.value, str):
         refuse("E_AGG", f"{called(call)} takes a constant text between the values", call)
     ordered = [] if order is None else order.expressions
-    if len(ordered) > 1 or any(reader.read(key.this) != argument for key in ordered):
+    if len(ordered) > 1 or any(reader.expression(key.this) != argument for key in ordered):
         refuse("E_AGG", f"{called(call)} with DISTINCT is ordered by its own value", call)
     for key in ordered:
         only(key, "this", "desc", "nulls_first", code="E_AGG", subject="this order")
@@ -126,7 +126,7 @@ def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
         )
     if not argument_count:
         return first[0], None
-    most = reader.read(others[0])
+    most = reader.expression(others[0])
     if (
         not isinstance(most, Literal)
         or type(most.value) is not int

@@ -102,7 +102,7 @@ def _is_automatic(call: exp.Sum, reader: Reader) -> bool:
     if isinstance(call.this, exp.Distinct):
         return False
     try:
-        argument = reader.read(call.this)
+        argument = reader.expression(call.this)
     except DatabaseError:
         return False  # which is told where the aggregate is read
     return not is_bounded(argument) and any(column.automatic for column in columns(argument))

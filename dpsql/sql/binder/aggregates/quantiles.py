@@ -43,7 +43,7 @@ def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     )
     function = function_named(_bare(inner))
     assert function is not None
-    return Aggregate(function, ranked_value(reader.read(value), node), condition, ranks=ranks)
+    return Aggregate(function, ranked_value(reader.expression(value), node), condition, ranks=ranks)
 
 
 def _is_ranked(node: exp.Expr) -> bool:
@@ -160,7 +160,7 @@ def _fractions(
 
 
 def _fraction(node: exp.Expr, quantile: exp.Expr, reader: Reader) -> Fraction:
-    constant = reader.read(node)
+    constant = reader.expression(node)
     number = (
         literal.exact(constant)
         if isinstance(constant, Literal) and constant.type.is_numeric

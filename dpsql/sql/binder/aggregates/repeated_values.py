@@ -48,12 +48,12 @@ class RepeatedValue:
 
         None if a group may have no row to choose, or the argument has no mean.
         """
-        if self.beside is not None and is_nullable(reader.read(self.beside)):
+        if self.beside is not None and is_nullable(reader.expression(self.beside)):
             return None
         value = over_keys(self.argument)
         if self.type == "argument":
             return value
-        argument_type = reader.read(self.argument).type
+        argument_type = reader.expression(self.argument).type
         if not argument_type.is_numeric:
             return None
         middle = argument_type.facts.midpoint or argument_type.engine_name

@@ -264,7 +264,7 @@ class _Rewriting:
         if interval_end(node) is not None:
             return self._end(node)
         if is_aggregate(node):
-            return self._estimates.shown(node)
+            return self._estimates.replacement(node)
         if isinstance(node, exp.Query):
             return node.copy()
         if isinstance(node, exp.Column) and self._sources.column(node) is not None:

@@ -53,7 +53,7 @@ class Estimates:
     sources: Sources
     relevant: frozenset[Place]
 
-    def shown(self, node: exp.Expr) -> exp.Expr:
+    def replacement(self, node: exp.Expr) -> exp.Expr:
         """The replacement of an aggregate: a count is made whole, a sum or average is not."""
         above, below = self._of(node)
         if below is not None:

@@ -210,7 +210,7 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
     for node in tree.find_all(exp.Column, exp.Star):
         if isinstance(node, exp.Star) and isinstance(node.parent, exp.Count | exp.Column):
             continue
-        reading_select = _read(node, schema, known)
+        reading_select = _select_reading(node, schema, known)
         if reading_select is None:
             continue
         if reading_select is not tree or is_grouped(reading_select) or has_window(reading_select):
@@ -244,7 +244,7 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
                     )
 
 
-def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
+def _select_reading(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
     """The SELECT of the collected column, or of all columns, that the node reads; else None.
 
     ``known`` are the sources of the SELECTs so far, by their identities.

@@ -44,18 +44,18 @@ class Reader:
 
     def condition(self, node: exp.Expr) -> Expression:
         """The node as a condition; refused if it is not true or false."""
-        return read_condition(self.read, node)
+        return read_condition(self.expression, node)
 
-    def read(self, node: exp.Expr) -> Expression:
+    def expression(self, node: exp.Expr) -> Expression:
         """The typed expression that the node means."""
         known = self._known(node)
         if known is not None:
             return known
         if node.args.get("negate"):
-            return call("not", [self.read(_affirmed(node))], node)
+            return call("not", [self.expression(_affirmed(node))], node)
         match node:
             case exp.Paren():
-                return self.read(node.this)
+                return self.expression(node.this)
             case exp.Column():
                 return self._resolve(node)
             case exp.Literal():
@@ -71,16 +71,16 @@ class Reader:
             case exp.Placeholder():
                 return self._parameter(node)
         special = _SPECIAL.get(type(node))
-        return self._listed(node) if special is None else special(self.read, node)
+        return self._listed(node) if special is None else special(self.expression, node)
 
     def _listed(self, node: exp.Expr) -> Expression:
         entry = NODES.get(type(node))
         if entry is None and isinstance(node, exp.Anonymous):
             name = node.name.lower()
             if name in _NAMED_SPECIAL:
-                return _NAMED_SPECIAL[name](self.read, node)
+                return _NAMED_SPECIAL[name](self.expression, node)
             if name in NAMED or (name in FUNCTIONS and name.isidentifier()):
-                return read_call(self.read, NAMED.get(name, name), node.expressions, node)
+                return read_call(self.expression, NAMED.get(name, name), node.expressions, node)
         if entry is None:
             refuse_unlisted(node)
         function, names = entry
@@ -91,7 +91,7 @@ class Reader:
                 arguments.extend(node.args.get(name[:-1]) or ())
             elif node.args.get(name) is not None:
                 arguments.append(node.args[name])
-        return read_call(self.read, function, arguments, node)
+        return read_call(self.expression, function, arguments, node)
 
     def _parameter(self, node: exp.Placeholder) -> Expression:
         if node.args.get("this") is not None or PLACE not in node.meta:

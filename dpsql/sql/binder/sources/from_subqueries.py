@@ -292,7 +292,7 @@ def select_item(item: exp.Expr, index: int, source_from: From) -> list[tuple[str
             pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out
         ]
     name = fold(item.alias_or_name) or f"column{index}"
-    expression = source_from.reader().read(item.unalias())
+    expression = source_from.reader().expression(item.unalias())
     if has_more_parts(expression, MAX_PARTS):
         refuse(
             "E_LIMITS",

@@ -227,7 +227,7 @@ class _Known:
         }
         counted = {number for number in numbers if aggregates[number.name].function in _COUNTS}
         known = {number: narrowed_column(number, conditions) for number in numbers}
-        keys = [reader.read(key) for key in group_keys(select, source_from)]
+        keys = [reader.expression(key) for key in group_keys(select, source_from)]
         listed = {
             key
             for key in keys
@@ -311,7 +311,7 @@ def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | 
     where = inner.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), inner)
-    key_values = [reader.read(key) for key in keys]
+    key_values = [reader.expression(key) for key in keys]
     touched = groups_by(with_partners(child, [key_values], binding.sizes), key_values)
     if touched is None or key_domain(child, tuple(key_values), binding.sizes) is not None:
         return None

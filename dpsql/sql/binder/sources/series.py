@@ -108,7 +108,7 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
         code="E_TABLE",
         subject="this form of a series",
     )
-    start, end = beside([reader.read(series.args[name]) for name in ("start", "end")])
+    start, end = beside([reader.expression(series.args[name]) for name in ("start", "end")])
     exclusive = bool(series.args.get("is_end_exclusive"))
     step = series.args.get("step")
     if not isinstance(start, Literal) or not isinstance(end, Literal):
@@ -121,7 +121,7 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
             first, last, _span(step, series), exclusive, series=series
         )
     else:
-        by = Literal(1, start.type) if step is None else beside([reader.read(step), start])[0]
+        by = Literal(1, start.type) if step is None else beside([reader.expression(step), start])[0]
         members = _numbers(start, end, by, exclusive, series=series)
     for count, member in enumerate(members, 1):
         if count > most:

@@ -167,7 +167,7 @@ def constants(
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
     columns: list[list[Literal]] = []
     for cells in zip(*rows, strict=True):
-        bound_cells = alike([reader.read(cell) for cell in cells], node)
+        bound_cells = alike([reader.expression(cell) for cell in cells], node)
         sql_type = common_type(*(cell_value.type for cell_value in bound_cells))
         typed = [
             cell_value if cell_value.type == sql_type else _as_type(cell_value, sql_type, node)

@@ -74,12 +74,12 @@ def _norms(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> exp.Sele
     )
     length = size_sum if norm == "l1" else node.function("SQRT", size_sum)
     size = node.times(node.bare("most"), node.paren(node.times(length, number(1 / LARGEST_PART))))
-    size_index = node.aliased(_place(dialect, size, cell.sizes), "place")
+    size_index = node.aliased(_size_index(dialect, size, cell.sizes), "place")
     units: list[exp.Expr] = [node.bare("u"), node.bare("most")]
     return node.select([size_index], node.table(f"{name}_parts"), group=units)
 
 
-def _place(dialect: Dialect, size: exp.Expr, sizes: int) -> exp.Expr:
+def _size_index(dialect: Dialect, size: exp.Expr, sizes: int) -> exp.Expr:
     """The place of a norm among the sizes: LEAST(CEIL(LN(GREATEST(norm, 1)) / LN(RATIO)), last)."""
     logarithm = exp.Ln(this=dialect.greatest(size, number(1.0)))
     size_index = exp.Ceil(this=node.times(logarithm, number(1 / log(RATIO))))

@@ -164,7 +164,7 @@ class _Making:
                 thread for thread in threads if thread >= 0 and byte in self._accepts[thread]
             )
             if (key := (threads, advancing, alike)) not in known:
-                known[key] = self._read(threads, frozenset(advancing), byte)
+                known[key] = self._state_after(threads, frozenset(advancing), byte)
             if (state_after := known[key]) is not None:
                 yield byte, state_after
 
@@ -184,7 +184,7 @@ class _Making:
             for thread in state.threads
         )
 
-    def _read(
+    def _state_after(
         self, threads: tuple[int, ...], reading: frozenset[int], byte: int
     ) -> DfaState | None:
         """The state after a byte that some of the threads read."""
