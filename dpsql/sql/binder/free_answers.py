@@ -41,6 +41,18 @@ NULL_LEFT_OUT = (
     "is shown beside a COUNT(*)"
 )
 
+#: Clauses of a probe, a SELECT that is answered by its columns alone.
+_PROBE_CLAUSES = (
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "order",
+    "limit",
+    "offset",
+    "distinct",
+)
+
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     """Whether the query has no row whatever the data.
@@ -123,18 +135,7 @@ def _is_never_true(node: exp.Expr) -> bool:
 
 def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Select:
     """A SELECT of no rows whose columns have the names and the types of the probe's."""
-    only(
-        select,
-        "expressions",
-        "from_",
-        "joins",
-        "where",
-        "order",
-        "limit",
-        "offset",
-        "distinct",
-        code="E_RAW",
-    )
+    only(select, *_PROBE_CLAUSES, code="E_RAW")
     columns: list[exp.Expr] = []
     for index, item in enumerate(select.expressions):
         for name, expression in select_item(item, index, source_from):

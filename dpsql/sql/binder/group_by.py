@@ -247,15 +247,14 @@ def _domains(
         return {places: _domain(relation, keys, places, public) for places in sets}
     result: dict[KeyPlaces, KeyDomain | None] = {finest: domain}
     for places in sets:
-        if places != finest:
-            within = set(places) <= set(finest)
-            result[places] = (
-                _domain(relation, keys, places, public)
-                if not within
-                else projected(domain, [finest.index(index) for index in places])
-                if places
-                else None
-            )
+        if places == finest:
+            continue
+        if not set(places) <= set(finest):
+            result[places] = _domain(relation, keys, places, public)
+        elif places:
+            result[places] = projected(domain, [finest.index(index) for index in places])
+        else:
+            result[places] = None
     return result
 
 
@@ -271,10 +270,8 @@ def _sizes(
 ) -> dict[KeyPlaces, int | None]:
     """At most how many groups each set has, from the schema; None where public tables say."""
     domains = {places: _domain(relation, keys, places, public) for places in sets}
-    return {
-        places: 1 if not places else None if domain is None else domain.count
-        for places, domain in domains.items()
-    }
+    sizes = {places: None if domain is None else domain.count for places, domain in domains.items()}
+    return sizes | {places: 1 for places in sets if not places}
 
 
 def groups_by_unit(select: exp.Select, source_from: From) -> bool:

@@ -52,14 +52,15 @@ NULLS_LEFT_OUT = (
     "SQL puts them into one, and no interval allows for it"
 )
 
+#: Clauses of a subquery that groups by the unit.
+_CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order")
+
 
 def per_unit(
     select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding
 ) -> BoundRelation:
     """The grouped subquery as a relation whose rows each have one unit, with its output columns."""
-    only(
-        select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT"
-    )
+    only(select, *_CLAUSES, code="E_STMT")
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)

@@ -22,20 +22,16 @@ _OWN = (
     "value_columns_first",
 )
 
+#: Parts of PIVOT and UNPIVOT in FROM.
+_PIVOT_PARTS = ("expressions", "fields", "unpivot", "group", "alias", "include_nulls", *_OWN)
+
+#: Parts of a PIVOT that is a statement.
+_STATEMENT_PARTS = ("this", "expressions", "using", "group", "with_", *_OWN)
+
 
 def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Pivot:
     """The PIVOT or UNPIVOT of a source in FROM, its parts changed."""
-    only(
-        pivot,
-        "expressions",
-        "fields",
-        "unpivot",
-        "group",
-        "alias",
-        "include_nulls",
-        *_OWN,
-        code="E_PIVOT",
-    )
+    only(pivot, *_PIVOT_PARTS, code="E_PIVOT")
     parts: dict[str, object] = {
         "expressions": [_kept_or(change, expression) for expression in pivot.expressions],
         "fields": [_field(field, change) for field in pivot.args.get("fields") or ()],
@@ -55,17 +51,7 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
 
     The SELECT is ``SELECT * FROM t PIVOT (…)``.
     """
-    only(
-        pivot,
-        "this",
-        "expressions",
-        "using",
-        "group",
-        "with_",
-        *_OWN,
-        code="E_PIVOT",
-        subject="this form of PIVOT",
-    )
+    only(pivot, *_STATEMENT_PARTS, code="E_PIVOT", subject="this form of PIVOT")
     fields = pivot.expressions
     if not fields or not all(isinstance(field, exp.In) and field.expressions for field in fields):
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", pivot)

@@ -133,11 +133,8 @@ def _kind(mark: exp.Expr) -> str | None:
         case exp.Round() | exp.Trunc() if parent.this is not node:
             return WHOLE
         case exp.DateTrunc() | exp.TimestampTrunc() | exp.Extract():
-            return (
-                MOMENT
-                if node is (parent.expression if isinstance(parent, exp.Extract) else parent.this)
-                else TEXT
-            )
+            moment = parent.expression if isinstance(parent, exp.Extract) else parent.this
+            return MOMENT if node is moment else TEXT
         case exp.Add() | exp.Sub():
             return _amount(_first(parent, node), parent, node)
         case exp.If() if isinstance(parent.parent, exp.Case):

@@ -16,6 +16,19 @@ from dpsql.schema import Schema, Table, fold
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.parser.googlesql import CLAUSE, IS_UNIT, PER_GROUP, PER_ROW, bounded
 
+#: Clauses of a SELECT that may be grouped by units first.
+_GROUPED_CLAUSES = (
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+)
+
 
 def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Select:
     """The SELECT over a subquery that has one row for each unit and group.
@@ -28,18 +41,7 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
         refuse(
             "E_PARAM", "contribution_bounds_per_group needs the option privacy_unit_column", select
         )
-    only(
-        select,
-        "expressions",
-        "from_",
-        "joins",
-        "where",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "offset",
-    )
+    only(select, *_GROUPED_CLAUSES)
     keys = _keys(select)
     inner = exp.select(
         exp.alias_(unit.copy(), "u", quoted=True),
@@ -200,7 +202,9 @@ class Options:
 
 
 def _least(limit: int | None, asked: int | None) -> int | None:
-    return limit if asked is None else asked if limit is None else min(limit, asked)
+    if asked is None:
+        return limit
+    return asked if limit is None else min(limit, asked)
 
 
 def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:

@@ -56,13 +56,11 @@ def _filter(node: exp.Expr, reader: Reader) -> Expression | None:
 
 def _spelled(call: exp.Expr) -> str:
     """The name of the function, as it is called in a refusal."""
-    names = (
-        [call.name]
-        if isinstance(call, exp.Anonymous)
-        else call.sql_names()
-        if isinstance(call, exp.Func)
-        else []
-    )
+    names: list[str] = []
+    if isinstance(call, exp.Anonymous):
+        names = [call.name]
+    elif isinstance(call, exp.Func):
+        names = call.sql_names()
     return next(name.upper() for name in names if is_named(name.lower()))
 
 

@@ -213,11 +213,9 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
         if aggregate.function is COUNT_DISTINCT and aggregate.argument is not None:
             keys = (*core.keys, aggregate.argument)
             pairs = groups_by(core.relation, list(keys))
-            most = (
-                pairs if declared is None else declared if pairs is None else min(pairs, declared)
-            )
-            if most is not None:
-                yield "values", _name(aggregate.argument) or "what is counted", keys, most
+            bounds = [bound for bound in (pairs, declared) if bound is not None]
+            if bounds:
+                yield "values", _name(aggregate.argument) or "what is counted", keys, min(bounds)
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:

@@ -268,16 +268,13 @@ def _around(node: exp.Expr, inner: exp.Expr, ends: Ends | None) -> Ends | None:
 
 def _with(node: exp.Expr, inner: exp.Expr, end: exp.Expr) -> exp.Expr:
     """The node with the end in the place of its inner part."""
-    result = type(node)(
-        **{
-            name: exp.paren(end.copy())
-            if value is inner
-            else value.copy()
-            if isinstance(value, exp.Expr)
-            else value
-            for name, value in node.args.items()
-        }
-    )
+
+    def replaced(value: object) -> object:
+        if value is inner:
+            return exp.paren(end.copy())
+        return value.copy() if isinstance(value, exp.Expr) else value
+
+    result = type(node)(**{name: replaced(value) for name, value in node.args.items()})
     return exp.paren(result)
 
 

@@ -27,16 +27,10 @@ def rounded(bind: ReadNode, node: exp.Expr) -> Expression:
     if value.type.kind == "decimal":
         return _decimal(name, value, digits, node)
     if value.type.kind == "integer":
-        return (
-            value
-            if digits >= 0
-            else call(
-                "round decimal" if name == "round" else "trunc decimal",
-                [value, Literal(0, INTEGER), places],
-                node,
-                INTEGER,
-            )
-        )
+        if digits >= 0:
+            return value
+        function = "round decimal" if name == "round" else "trunc decimal"
+        return call(function, [value, Literal(0, INTEGER), places], node, INTEGER)
     return call(name, [value, places] if digits else [value], node)
 
 

@@ -281,9 +281,7 @@ class PrivateRows:
 
 def select_item(item: exp.Expr, index: int, source_from: From) -> list[tuple[str, Expression]]:
     """The columns that one item of a SELECT list gives: a name and what it stands for."""
-    star = (
-        item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
-    )
+    star = item.this if isinstance(item, exp.Column) else item
     if isinstance(star, exp.Star):
         only(star, "except_", code="E_STMT")
         table = fold(item.table) if isinstance(item, exp.Column) else None

@@ -240,21 +240,15 @@ def graft(base: Relation, right: Relation) -> Relation:
     return Join(base, right, "inner", None)
 
 
+#: Parts of a join that is answered.
+_JOIN_PARTS = ("this", "on", "using", "kind", "side", "method")
+
+
 def join_kind(join: exp.Join | None) -> JoinKind:
     """Which rows the join keeps; refused if it is of a kind that is not answered."""
     if join is None:
         return "inner"
-    only(
-        join,
-        "this",
-        "on",
-        "using",
-        "kind",
-        "side",
-        "method",
-        code="E_JOIN",
-        subject="this kind of join",
-    )
+    only(join, *_JOIN_PARTS, code="E_JOIN", subject="this kind of join")
     side = str(join.side).upper()
     kind = str(join.kind).upper()
     method = str(join.method).upper()

@@ -134,10 +134,10 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
 
 
 def _span(step: exp.Expr | None, series: exp.Expr) -> Span:
-    quoted = isinstance(step, exp.Literal) and step.is_string
-    span = (
-        None if step is None else constant_span(exp.Interval(this=step.copy()) if quoted else step)
-    )
+    span = None
+    if step is not None:
+        quoted = isinstance(step, exp.Literal) and step.is_string
+        span = constant_span(exp.Interval(this=step.copy()) if quoted else step)
     if span is None:
         refuse("E_TABLE", _WHAT, series)
     return span
