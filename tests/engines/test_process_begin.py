@@ -67,7 +67,7 @@ def test_an_interrupt_while_it_begins_ends_it(
     with pytest.raises(KeyboardInterrupt):
         client.EngineProcess(str(tmp_path), ResourceLimits(spill=1000))
     for attendant in set(threading.enumerate()) - before:
-        attendant.join(10)
+        attendant.join(60)
     assert processes[0].poll() is not None and not list((tmp_path / "temporary").iterdir())
 
 
