@@ -144,7 +144,7 @@ class _Cut:
         return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The name and the table that the SELECT reads: a release, or a list of keys alone."""
+        """The name and table that the SELECT reads: a release, or a list if it asks for keys."""
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if not self._is_measured:

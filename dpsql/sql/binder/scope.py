@@ -39,7 +39,7 @@ def _is_of(node: exp.Expr, database: str) -> bool:
 
 
 def require_known_schema(node: exp.Column | exp.Table) -> None:
-    """Refuse a name of another database, or of a schema other than the two clients know."""
+    """Refuse a name of another database, or of a schema other than the two that clients know."""
     if node.args.get("catalog") or (
         node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS
     ):
