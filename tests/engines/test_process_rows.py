@@ -39,9 +39,9 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple):
         return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return math.copysign(1, one) == math.copysign(1, other) and (
-            one == other or (one != one and other != other)
-        )
+        if math.isnan(one) or math.isnan(other):
+            return math.isnan(one) and math.isnan(other)  # SQL has one NaN, without a sign
+        return one == other and math.copysign(1, one) == math.copysign(1, other)
     return type(one) is type(other) and one == other and str(one) == str(other)
 
 

@@ -160,7 +160,7 @@ def test_what_a_statement_would_cost_is_told_with_the_errors_of_its_columns(
     ],
 )
 def test_the_meter_warns_at_a_half_and_at_a_fifth(share: str, level: str) -> None:
-    answers = SimpleNamespace(share=Fraction(share), said=lambda _: "some left")
+    answers = SimpleNamespace(share=Fraction(share), describe=lambda _: "some left")
     told: Any = SimpleNamespace(
         ordinary_answers=lambda _: answers,
         remaining=None,
