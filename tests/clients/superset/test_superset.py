@@ -107,10 +107,9 @@ def test_bars_their_pages_and_their_number_are_one_release(
     assert len(bars) == 10 and counts == sorted(counts, reverse=True)
     assert bars[0]["diagnosis"] == "dyslipidemia"
     with nafld.charges(0):
-        assert (
-            rows(superset, datasets.diagnoses, {**query, "row_limit": 5, "row_offset": 5})
-            == bars[5:]
-        )
+        page = rows(superset, datasets.diagnoses, {**query, "row_limit": 5, "row_offset": 5})
+        assert [bar["COUNT(*)"] for bar in page] == counts[5:]
+        assert all(bar in bars for bar in page)  # bars of one height may change places
         ((counted,),) = [
             each.values()
             for each in rows(superset, datasets.diagnoses, {**query, "is_rowcount": True})
