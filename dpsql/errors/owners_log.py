@@ -26,9 +26,8 @@ from dpsql.errors import (
 )
 
 LOG = logging.getLogger("dpsql")
-LOG.addHandler(
-    logging.NullHandler()
-)  # else Python writes warnings to the terminal, which may be the analyst's
+# Else Python writes warnings to the terminal, which may be the analyst's.
+LOG.addHandler(logging.NullHandler())
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 

@@ -106,9 +106,8 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
         case exp.Cast() | exp.TryCast() | exp.Round() if (
             node.args.get("decimals") is None or _digits(node) >= 0
         ):
-            inner = _range(
-                node.this, aggregates
-            )  # which may round to the next whole number, and no further
+            # It may round to the next whole number, and no further.
+            inner = _range(node.this, aggregates)
             low = inner.low
             high = inner.high
             return Interval(

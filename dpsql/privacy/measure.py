@@ -231,9 +231,8 @@ def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
     """
     step = Decimal(b)
     c = _CONTEXT
-    alpha = c.add(
-        step, 1
-    )  # rounded; the step is then taken again from what alpha became, without rounding
+    # Rounded; the step is then taken again from what alpha became, without rounding.
+    alpha = c.add(step, 1)
     step = c.subtract(alpha, 1)
     log_inverse_delta = c.minus(c.ln(_decimal(delta)))
     log_alpha = c.ln(alpha)

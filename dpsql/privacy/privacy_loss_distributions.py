@@ -147,9 +147,8 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
         raise DataError(
             f"pld needs a δ of at least {float(LEAST_DELTA):g} beside what thresholds use"
         )
-    rounded = Fraction(
-        sum(times for _, times in lines), 2**57
-    )  # what rounding to integers is seen of, at most
+    # At most so much is seen of the rounding to integers.
+    rounded = Fraction(sum(times for _, times in lines), 2**57)
     return _epsilon(frozenset(others.items()), delta - leaks) + rounded if others else Fraction(0)
 
 
@@ -161,9 +160,8 @@ def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> F
     for loss, times in sorted(counted, key=repr):
         composed = _distribution(library, loss, step).self_compose(times)
         total = composed if total is None else total.compose(composed)
-    delta_share = float(
-        delta * Fraction(63, 64)
-    )  # what is left covers the rounding of the convolutions
+    # What is left covers the rounding of the convolutions.
+    delta_share = float(delta * Fraction(63, 64))
     epsilon = float(total.get_epsilon_for_delta(delta_share))
     if not isfinite(epsilon):
         raise DataError("pld finds no ε at this δ for prices as large as these")

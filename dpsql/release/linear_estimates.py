@@ -128,9 +128,8 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
             candidate.shares_noise(other) for other in chosen
         ):
             chosen.append(candidate)
-    precisions = [
-        chosen[0].variance / estimate.variance for estimate in chosen
-    ]  # in parts of the largest
+    # In parts of the largest.
+    precisions = [chosen[0].variance / estimate.variance for estimate in chosen]
     weights = [
         round(Fraction(precision / sum(precisions)) / WEIGHT) * WEIGHT for precision in precisions
     ]

@@ -77,9 +77,8 @@ def measure(
             candidates = [
                 index for index in range(len(plan.pairs)) if allowed[index] and index not in chosen
             ]
-            candidates = candidates or sorted(
-                set(chosen)
-            )  # one that was measured is measured again
+            # One that was measured is measured again.
+            candidates = candidates or sorted(set(chosen))
             drawn = (
                 0
                 if plan.choice is None

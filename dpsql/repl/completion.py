@@ -72,9 +72,8 @@ class SchemaCompleter(Completer):
         qualified = _QUALIFIED.search(before)
         if qualified is not None:
             name = qualified[1].strip('"').lower()
-            table = sources.get(
-                name, name
-            )  # a table's own name is completed before it stands behind FROM
+            # A table's own name is completed before it stands behind FROM.
+            table = sources.get(name, name)
             yield from self._columns([table] if table in self._schema.tables else [], qualified[2])
             return
         typed = _last_word(before)

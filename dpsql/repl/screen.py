@@ -163,9 +163,8 @@ def _paged(text: str) -> bool:
         pager = subprocess.Popen(command, stdin=subprocess.PIPE)
     except OSError:
         return False
-    before = signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the pager's own keys are meant for it alone
+    # The pager's own keys are meant for it alone.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with suppress(BrokenPipeError):
             pager.communicate(text.encode("utf-8", "replace"))

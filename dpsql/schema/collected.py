@@ -84,8 +84,9 @@ class Collected(BaseModel):
         bounds: tuple[Bound, Bound] | None,
     ) -> Reports:
         """The mechanism over the values or bounds of a column; raises ValueError if it lacks them."""
+        # Mechanisms load NumPy, for which no prompt waits.
         from dpsql.schema.reports import (
             reports_of,
-        )  # mechanisms load NumPy, for which no prompt waits
+        )
 
         return reports_of(self, sql_type, values, bounds)

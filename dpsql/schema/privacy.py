@@ -95,9 +95,8 @@ class Privacy(BaseModel):
             )
         except ValueError as error:
             raise ValueError(f"answers: {error}") from None
-        object.__setattr__(
-            self, "query_epsilon", price
-        )  # as the field is, from here on, for all who read it
+        # As the field is, from here on, for all who read it.
+        object.__setattr__(self, "query_epsilon", price)
         return self
 
     @model_validator(mode="after")

@@ -180,9 +180,8 @@ class MessageLoop:
             command=command,
         )
         if portal.columns is not None:
-            outcome = (
-                portal.outcome()
-            )  # before the columns, so that a refusal is not preceded by them
+            # Before the columns, so that a refusal is not preceded by them.
+            outcome = portal.outcome()
             assert isinstance(outcome, PortalRows)
             self._wire.send(description(portal.columns, portal.formats))
         self._send_portal(portal, 0)

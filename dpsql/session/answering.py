@@ -188,9 +188,8 @@ class WorkloadAnswering:
                         paid_release = execution.paid(
                             plan, scope, lambda charged_plan: charges[id(charged_plan)], version
                         )
-                        paid = replace(
-                            paid_release, stored=False
-                        )  # the block paid, also where another was first meanwhile
+                        # The block paid, even if another was first meanwhile.
+                        paid = replace(paid_release, stored=False)
                         known.append((plan, paid))
                     results.append(
                         self._answering.postprocessed(plan, paid, scope, parts.get(id(plan)))

@@ -140,9 +140,8 @@ def _client(source: str) -> Any:
         raise SchemaError(
             f"{source}: s3:// needs the Python package boto3; pip install 'dpsql[s3]'"
         ) from None
-    logging.getLogger("botocore").setLevel(
-        logging.WARNING
-    )  # a server's log has no lines on where credentials are
+    # A server's log has no lines on where credentials are.
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     with _store_errors(source):
         session = boto3.Session()
         unsigned = {} if session.get_credentials() is not None else {"signature_version": UNSIGNED}

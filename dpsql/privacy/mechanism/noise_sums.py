@@ -76,18 +76,15 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
         return float(int(np.argmax(inside >= confidence + SLACK)) * finest)
     largest = max(float(abs(term.weight)) for term in terms)
     step = reach / (POINTS // 2 - 1)
-    step = (
-        largest / ceil(largest / step) if largest > step else step
-    )  # so that the coarsest noise keeps its law
+    # The coarsest noise keeps its law.
+    step = largest / ceil(largest / step) if largest > step else step
     inside = _inside(terms, step, ceil(reach / step))
     first = int(np.argmax(inside >= confidence))
-    before = (
-        float(inside[first - 1]) if first else -float(inside[0])
-    )  # P(|sum| <= (first − 1/2)·step)
+    # P(|sum| <= (first − 1/2)·step).
+    before = float(inside[first - 1]) if first else -float(inside[0])
     half = (first - 0.5 + (confidence - before) / (float(inside[first]) - before)) * step
-    return float(
-        ceil(half / float(finest) - 0.5) * finest
-    )  # the masses at ±k·finest reach half a step further
+    # The masses at ±k·finest reach half a step further.
+    return float(ceil(half / float(finest) - 0.5) * finest)
 
 
 def _reach(terms: Sequence[NoiseTerm], exponent: float) -> float:

@@ -150,9 +150,8 @@ class RowsBetween:
         high = np.repeat(ends[:, None], PARTS + 1, 1)
         low[:full, 1:] += counts * numbers // PARTS
         high[:full, 1:] -= -counts * (numbers + 1) // PARTS
-        widths = np.ones(
-            (full + 1, PARTS + 1), np.int64
-        )  # of each row: the empty bins before a full one, its parts
+        # Of each row: the empty bins before a full one, its parts.
+        widths = np.ones((full + 1, PARTS + 1), np.int64)
         widths[:, 0] = PARTS * (
             np.diff(np.concatenate([[self.first - 1], self._places, [self.last + 1]])) - 1
         )

@@ -104,9 +104,8 @@ class EstimatedCore:
         ``derived`` allows differences and shifted sums.
         """
         alternatives = list(self._of_views(cell, rows))
-        left_out = (
-            set(self.left_out) if alternatives else None
-        )  # differences leave out the same rows twice
+        # Differences leave out the same rows twice.
+        left_out = set(self.left_out) if alternatives else None
         if derived and cell.kind in ("sum", "centred sum"):
             alternatives += self._shifted(cell, rows)
         if derived and cell.is_additive:

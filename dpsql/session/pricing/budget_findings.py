@@ -77,9 +77,8 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
         yield f"answers = {FEW}"
         return
     if cheaper is not None and privacy.answers is not None:
-        cost = next(
-            iter(usual_costs(privacy, cheaper).values())
-        )  # by which the price of so many answers is found
+        # The price of so many answers is found by it.
+        cost = next(iter(usual_costs(privacy, cheaper).values()))
         yield f"answers = {FilterState(None, total, FREE).affordable(cost) + 1}"
     elif cheaper is not None:
         yield f"query_epsilon = {plain(cheaper)}"

@@ -20,7 +20,7 @@ FEWEST = 1.0
 #: A curve is believed for so many steps beyond the last that shows,
 #: which have up to five times as #: many rows.
 MOST_STEPS = 7
-#: So many steps beyond the last with units take part in the fit.
+#: So many steps from the last with units on take part in the fit: that one and the empty ones after it.
 EMPTY_STEPS = 20
 #: A fit is at least over so many steps with units; over so many alone it has no square.
 LEAST_STEPS = 3

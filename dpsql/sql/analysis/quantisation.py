@@ -153,9 +153,8 @@ def product_quantum(one: Expression, other: Expression) -> ProductQuantum:
             reach=high - middle,
         )
     reach = -(-most // divisor)
-    lifted = (
-        reach if divisor > 1 else 0
-    )  # division rounds towards 0: what is divided is lifted above it
+    # Division rounds towards 0: what is divided is lifted above it.
+    lifted = reach if divisor > 1 else 0
     return ProductQuantum(
         first,
         second,

@@ -138,9 +138,10 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
         case Cast():
             return _cast(dialect, expression, places)
         case Subquery():
+            # Relations hold expressions, and these hold relations.
             from dpsql.sql.emit.relation import (
                 subquery,
-            )  # relations hold expressions, and these hold relations
+            )
 
             return subquery(dialect, expression)
         case _:

@@ -1,4 +1,4 @@
-"""Variances and deviations, and statistics of pairs: aggregates that are made of noisy sums of powers and products."""
+"""Variances, deviations and statistics of pairs, made of noisy sums of powers and products."""
 
 from __future__ import annotations
 

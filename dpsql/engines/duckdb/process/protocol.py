@@ -94,9 +94,8 @@ class MessagePipe:
             return False
         try:
             self._require_open()
-            return os.write(self._writes, frame) == len(
-                frame
-            )  # so small a frame is written whole, or not at all
+            # So small a frame is written whole, or not at all.
+            return os.write(self._writes, frame) == len(frame)
         except BlockingIOError:
             return False
         finally:

@@ -25,9 +25,8 @@ def start() -> None:
     os.close(nothing)
     request = json.loads(_line(reads))
     sys.path[:] = request["path"]
-    package = ModuleType(
-        "dpsql"
-    )  # dpsql/__init__.py imports the compiler, which has no business here
+    # dpsql/__init__.py imports the compiler, which has no business here.
+    package = ModuleType("dpsql")
     package.__path__ = [request["home"]]
     sys.modules["dpsql"] = package
     from dpsql.engines.duckdb.process.confinement import confine

@@ -236,9 +236,8 @@ def _identity(path: Path) -> tuple[int, int]:
             raise LedgerError("the ledger must be a plain file, not a link; nothing is released")
         if status.st_nlink == 1:
             return (status.st_dev, status.st_ino)
-        time.sleep(
-            0.01
-        )  # a ledger has two names for the moment in which another process creates it
+        # A ledger has two names for the moment in which another process creates it.
+        time.sleep(0.01)
     raise LedgerError("the ledger file has a second name (a hard link); nothing is released")
 
 
