@@ -83,14 +83,14 @@ def schema(
 
 
 def errors(path: Path, plain: dict[str, dict[object, float]], answers: int) -> list[float]:
-    """The median relative error of each statement."""
+    """The median relative error of each statement; NULL, which tells nothing, counts as 100 %."""
     session, found = open_session(path, ledger=path.with_suffix(".ledger")), []
     for name, text in STATEMENTS.items():
         off = []
         for _ in range(answers):
             exact = plain[name]
             off += [
-                abs(value / exact[key] - 1)
+                1.0 if value is None else abs(value / exact[key] - 1)
                 for key, value in session.answer(session.plan(text)).rows
                 if key in exact
             ]
