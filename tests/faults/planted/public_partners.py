@@ -43,7 +43,7 @@ FAULTS = (
         "partners_in_group",
         "all((source.alias, name) in fixed for name in group.columns)",
         "any((source.alias, name) in fixed for name in group.columns)",
-        (IN_FULL,),
+        ("tests/sql/analysis/test_partners_in_group.py",),
     ),
     Fault(
         "each group is taken to have all partners",

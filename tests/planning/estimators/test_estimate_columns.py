@@ -31,7 +31,7 @@ from dpsql.planning.estimators.estimate import (
 )
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
-from dpsql.planning.estimators.vectorised_estimates import read_column
+from dpsql.planning.estimators.vectorised_estimates import ratios, read_column
 from dpsql.release.noise_addition import in_order, sort_key
 from dpsql.sql.ir.aggregate_properties import Statistic
 
@@ -174,3 +174,23 @@ def test_rows_of_columns_read_as_rows_do() -> None:
     assert list(ColumnarRows((), 2)) == [(), ()] and list(IntervalColumn([1.0], [2.0])) == [
         (1.0, 2.0)
     ]
+
+
+@pytest.mark.parametrize("below", [-2.0, 0.5, 1.0, 2.9, 3.1, 8.0])
+@pytest.mark.parametrize("above", [-9.0, 0.0, 2.0, 5.0])
+def test_a_ratio_reaches_all_that_noise_explains(above: float, below: float) -> None:
+    """The least and the greatest θ on a grid for which above − θ·below is within its own noise.
+
+    If noise alone may explain the denominator, large θ are among them.
+    """
+    half_above = 3.0
+    half_below = 3.0
+    reach = 50.0
+    low, high = ratios(
+        np.array([above]), half_above, np.array([below]), half_below, law=GAUSSIAN, reach=reach
+    )
+    grid = np.linspace(-reach, reach, 100_001)
+    explained = grid[np.abs(above - grid * below) <= np.hypot(half_above, grid * half_below)]
+    assert low[0] <= explained.min() + 0.001 and high[0] >= explained.max() - 0.001
+    if below > half_below:
+        assert [low[0], high[0]] == pytest.approx([explained.min(), explained.max()], abs=0.001)
