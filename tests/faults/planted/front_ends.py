@@ -77,7 +77,7 @@ FAULTS = (
         "dpsql/server/authentication/users.py",
         "Users.verifier",
         "self.verifiers.get(name, invented)",
-        "self.verifiers.get(name) or Verifier.parse(str(invented))",
+        "self.verifiers.get(name) or ScramVerifier.parse(str(invented))",
         ("tests/server/authentication/test_users.py::test_an_unknown_user_costs_the_same_work",),
     ),
     Fault(
@@ -133,7 +133,7 @@ FAULTS = (
         "dpsql/server/catalogue/store/views.py",
         "FILLS",
         InString('".join(f"0 AS {counter}"'),
-        '".join(f"len(r.relname) AS {each}"',
+        '".join(f"len(r.relname) AS {counter}"',
         (f"{CATALOGUE}::test_rows_and_sizes_are_constants",),
     ),
     Fault(

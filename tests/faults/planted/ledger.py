@@ -11,7 +11,7 @@ FAULTS = (
         "dpsql/privacy/ledger/opening.py",
         "found",
         "known and not store.exists()",
-        "not known and not store.exists() and place is None",
+        "not known and not store.exists() and location is None",
         (f"{LEDGER}_remembered.py::test_a_ledger_that_was_removed_is_missed_also_after_a_restart",),
     ),
     Fault(

@@ -155,7 +155,7 @@ FAULTS = (
         "dpsql/engines/duckdb/process/child.py",
         "Child.work",
         "os._exit(1)",
-        "answer = EngineMessage('failed', request.number)",
+        "reply = EngineMessage('failed', request.number)",
         (f"{DEATH}::test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it",),
     ),
     Fault(

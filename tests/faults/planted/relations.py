@@ -122,7 +122,7 @@ FAULTS = (
         "dpsql/engines/duckdb/tables/row_units.py",
         "rows_with_units",
         InString("CAST({unit_column} AS VARCHAR)], 0)"),
-        "CAST({own} AS VARCHAR)], row_number() OVER ())",
+        "CAST({unit_column} AS VARCHAR)], row_number() OVER ())",
         (ORPHANS, ROW_UNITS),
     ),
     Fault(

@@ -187,7 +187,7 @@ FAULTS = (
         "dpsql/session/side_channels.py",
         "masked",
         'owners_log.record("after its charge, which stays", error)',
-        'owners_log.record("after its charge, which stays", error)\nraise said',
+        'owners_log.record("after its charge, which stays", error)\nraise failure',
         (f"{ERRORS}::test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere",),
     ),
     Fault(
@@ -310,7 +310,7 @@ FAULTS = (
         "dpsql/release/noise_addition.py",
         "_grown",
         "(count * contribution.step for count in noisy.children(1, 0))",
-        "(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in "
+        "(Fraction(dict(zip(places, counts, strict=True)).get(place, 0)) for place in "
         "range(tree.bins))",
         ("tests/planning/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
     ),

@@ -111,7 +111,7 @@ FAULTS = (
         "dpsql/cli/host_warnings.py",
         "require_confined",
         "if missing: ...",
-        "if not found: ...",
+        "if not missing: ...",
         (f"{WIRE}_start.py::test_where_confinement_is_required_it_does_not_start_without",),
     ),
     Fault(

@@ -256,7 +256,7 @@ FAULTS = (
         "_counted",
         "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
         "share=share)))",
-        "bounded = replace(bounded, limit=bounded.limit // 2)\n"
+        "bounded = __import__('dataclasses').replace(bounded, limit=bounded.limit // 2)\n"
         "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
         "share=share)))",
         MOVED,

@@ -10,10 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hand_world import hand_world
+from neighbours import planned
 from people import SCHEMA, opened
 
 from dpsql.session import Session
 from dpsql.session.answer_store.given_answers import CellSources, GivenAnswers
+from dpsql.session.answer_store.partial_answers import PartOfCore
 from dpsql.session.database import Database
 
 NOISY = SCHEMA.replace("1e20", "1000").replace("1e8", "0.5")
@@ -152,3 +155,10 @@ def test_the_first_of_two_processes_counts(database: Database) -> None:
     assert other.keep("key", 0, 1, theirs) == mine
     assert (one.find("key").number, one.find("key").sources) == (1, mine)
     assert other.keep("key", 1, 1, None) is None and one.find("key").sources is None
+
+
+def test_a_cell_that_was_bought_is_the_one_of_its_view() -> None:
+    """It is read as it is, and not combined with what else that view tells of it."""
+    (plan,) = planned(hand_world(), "SELECT COUNT(*), SUM(small) FROM visits")
+    bought_whole = PartOfCore(plan, None)
+    assert bought_whole.sources(("answer", 0)) == (CellSources(False, (("answer", 0),)),) * 2
